@@ -36,7 +36,7 @@ but-llk:
 
 # What pyproject.toml promises: each package at its lower bound on the oldest Python, and the newest of all on the newest one.
 # The engine, kernels of both front ends, tables of results and pages: what numba and the packages of files are needed for.
-SUPPORTED := tests/engine tests/examples/test_cpp_kernels.py tests/results tests/html_report
+SUPPORTED := tests/engine tests/loop tests/examples/test_cpp_kernels.py tests/results tests/html_report
 test-oldest test-newest: test-%: .venv-%/ready
 	.venv-$*/bin/tensim run add_integers
 	.venv-$*/bin/python -m pytest $(SUPPORTED) --deselect tests/loop/test_first_start.py

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import tensim as tt
-from tensim.examples.common import create_circular_buffer, create_tensor, download_tensor, split_work, upload_tensor
+from tensim.examples.common import (
+    create_circular_buffer,
+    create_tensor,
+    download_tensor,
+    source_of,
+    split_work,
+    upload_tensor,
+)
 from tensim.fabric_api import *
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.errors import UsageError
@@ -60,16 +67,15 @@ def gather(
     for sent in range(count):
         noc_async_read_tile(first + sent, own, staged)
         place = get_noc_addr(shard + first + sent, gathered)
-        words[0] = FABRIC_FUSED_ATOMIC_INC
-        words[1] = page
-        words[2] = place & 0xFFFFFFFF
-        words[3] = place >> 32
+        words[0] = place & 0xFFFFFFFF
+        words[1] = place >> 32
+        mine = get_noc_addr(arrived)
+        words[2] = mine & 0xFFFFFFFF
+        words[3] = mine >> 32
         words[4] = 1
         words[5] = 0
-        mine = get_noc_addr(arrived)
-        words[6] = mine & 0xFFFFFFFF
-        words[7] = mine >> 32
-        words[9] = 1 | hops << 8
+        words[10] = page | FABRIC_FUSED_ATOMIC_INC << 16
+        words[11] = 1 | hops << 8
         if sent == count - 1:
             words[5] = 1
         noc_async_read_barrier()
@@ -175,20 +181,19 @@ def pass_sums(
     router = fabric_open(x, y, credits_at, credits)
     words = l1_ptr(header, uint32)
     mine = get_noc_addr(arrived)
-    words[0] = FABRIC_FUSED_ATOMIC_INC
-    words[1] = page
+    words[2] = mine & 0xFFFFFFFF
+    words[3] = mine >> 32
     words[4] = 1
     words[5] = 1
-    words[6] = mine & 0xFFFFFFFF
-    words[7] = mine >> 32
-    words[9] = 1 | 1 << 8
+    words[10] = page | FABRIC_FUSED_ATOMIC_INC << 16
+    words[11] = 1 | 1 << 8
     slot, last = first_slot, first_slot + (slots - 1) * slot_bytes
     sent = 0
     for step in range(chips - 1):
         for i in range(count):
             place = get_noc_addr(step * tiles + first + i, sums)
-            words[2] = place & 0xFFFFFFFF
-            words[3] = place >> 32
+            words[0] = place & 0xFFFFFFFF
+            words[1] = place >> 32
             cb_wait_front(CB_SUM, 1)
             fabric_wait_for_empty_write_slot(slots, credits, sent)
             fabric_send_payload(router, slot, get_read_ptr(CB_SUM), page)
@@ -223,7 +228,7 @@ class Outcome:
 def _ring(mesh):
     if not mesh.fabric.closed or mesh.fabric.mesh:
         raise UsageError("the collectives need a ring", hint="tt.open_mesh_device(..., ring=True)")
-    return mesh.fabric.ring_order()
+    return mesh.fabric.wiring.ring_order()
 
 
 def _core(number):
@@ -258,12 +263,19 @@ def _outcome(mesh, tensors, cycles, n_bytes):
     return Outcome(values, cycles, cycles / (mesh.devices[0].arch.clock_mhz * 1e6), n_bytes)
 
 
-def all_gather(mesh, shards):
+def _connection(mesh, chip, direction, link, kernels):
+    """A connection as runtime arguments of kernels in a language."""
+    connection = mesh.connection(chip, direction, link)
+    return connection.sender_args if kernels == "cpp" else connection.args
+
+
+def all_gather(mesh, shards, kernels="python"):
     """Let every chip of a ring have the shards of all, one below the other.
 
-    `shards`: a float array of whole tiles per chip, in the order of the ring, all of one shape.  Returns an `Outcome`.
+    `shards`: a float array of whole tiles per chip, in the order of the ring, all of one shape; `kernels`: python or cpp.
+    Returns an `Outcome`.
     """
-    ring, links, chips = _ring(mesh), mesh.fabric.links, len(shards)
+    ring, links, chips = _ring(mesh), mesh.fabric.wiring.per_neighbour, len(shards)
     own, gathered, programs = {}, {}, {}
     for position, chip in enumerate(ring):
         device = mesh.devices[chip]
@@ -282,12 +294,14 @@ def all_gather(mesh, shards):
                     continue
                 core = _core(number)
                 _buffers(program, core, (CB_OWN, CB_ARRIVED, CB_HEADER))
-                writer = tt.create_kernel(program, gather, core, tt.WriterDataMovementConfig())
-                args = [*mesh.connection(chip, direction, link).args, own[chip].address, gathered[chip].address]
+                writer = tt.create_kernel(program, source_of(gather, kernels), core, tt.WriterDataMovementConfig())
+                args = [*_connection(mesh, chip, direction, link, kernels), own[chip].address, gathered[chip].address]
                 args += [arrivals[chip].address, first, count, position * tiles, hops, from_others * count]
                 tt.set_runtime_args(program, writer, tt.CoreCoord(number, 0), args)
                 if direction == "east":
-                    reader = tt.create_kernel(program, keep_own, core, tt.ReaderDataMovementConfig())
+                    reader = tt.create_kernel(
+                        program, source_of(keep_own, kernels), core, tt.ReaderDataMovementConfig()
+                    )
                     args = [own[chip].address, gathered[chip].address, first, count, position * tiles]
                     tt.set_runtime_args(program, reader, tt.CoreCoord(number, 0), args)
                 number += 1
@@ -295,13 +309,13 @@ def all_gather(mesh, shards):
     return _outcome(mesh, gathered, cycles, tiles * tile_size(DataFormat.Float16_b))
 
 
-def reduce_scatter(mesh, parts):
+def reduce_scatter(mesh, parts, kernels="python"):
     """Let the chip at each place of a ring have the sum of all chips' chunk of that number.
 
     `parts`: a float array per chip, in the order of the ring, of as many chunks of whole tiles, one below the other, as there are
-    chips.  Returns an `Outcome`.
+    chips; `kernels`: python or cpp.  Returns an `Outcome`.
     """
-    ring, links, chips = _ring(mesh), mesh.fabric.links, len(parts)
+    ring, links, chips = _ring(mesh), mesh.fabric.wiring.per_neighbour, len(parts)
     own, sums, results, programs = {}, {}, {}, {}
     rows, columns = parts[0].shape
     for position, chip in enumerate(ring):
@@ -317,14 +331,14 @@ def reduce_scatter(mesh, parts):
                 continue
             core, place = _core(link), tt.CoreCoord(link, 0)
             _buffers(program, core, (CB_OWN, CB_ARRIVED, CB_SUM, CB_HEADER))
-            reader = tt.create_kernel(program, read_chunks, core, tt.ReaderDataMovementConfig())
-            compute = tt.create_kernel(program, add_arrived, core, tt.ComputeConfig())
-            writer = tt.create_kernel(program, pass_sums, core, tt.WriterDataMovementConfig())
+            reader = tt.create_kernel(program, source_of(read_chunks, kernels), core, tt.ReaderDataMovementConfig())
+            compute = tt.create_kernel(program, source_of(add_arrived, kernels), core, tt.ComputeConfig())
+            writer = tt.create_kernel(program, source_of(pass_sums, kernels), core, tt.WriterDataMovementConfig())
             arrived = arrivals[chip].address
             args = [own[chip].address, sums[chip].address, arrived, chips, position, tiles, first, count]
             tt.set_runtime_args(program, reader, place, args)
             tt.set_runtime_args(program, compute, place, [count, chips - 1])
-            connection = mesh.connection(chip, "east", link).args
+            connection = _connection(mesh, chip, "east", link, kernels)
             args = [*connection, sums[chip].address, arrived, results[chip].address, chips, tiles, first, count]
             tt.set_runtime_args(program, writer, place, args)
     cycles = _run(mesh, [programs[chip] for chip in range(chips)])

@@ -18,6 +18,7 @@ FABRIC_INLINE_WRITE = 2
 FABRIC_ATOMIC_INC = 3
 FABRIC_FUSED_ATOMIC_INC = 4
 FABRIC_SCATTER_WRITE = 5
+FABRIC_TWO_WRITES = 0x502  # chunks of a scatter write
 
 
 @device_function
@@ -68,11 +69,10 @@ def fabric_set_unicast_write(header, route, x, y, address, size):
     """Fill a header: `size` bytes of payload go to an L1 address of the core (x, y) of each chip that the route names."""
     words = l1_ptr(header, uint32)
     target = get_noc_addr(x, y, address)
-    words[0] = FABRIC_UNICAST_WRITE
-    words[1] = size
-    words[2] = target & 0xFFFFFFFF
-    words[3] = target >> 32
-    words[9] = route
+    words[0] = target & 0xFFFFFFFF
+    words[1] = target >> 32
+    words[10] = size | FABRIC_UNICAST_WRITE << 16
+    words[11] = route
 
 
 @device_function
@@ -80,7 +80,7 @@ def fabric_set_atomic_inc(header, route, x, y, address, value):
     """Fill a header: add to a word of the core (x, y)."""
     fabric_set_unicast_write(header, route, x, y, address, 0)
     words = l1_ptr(header, uint32)
-    words[0] = FABRIC_ATOMIC_INC
+    words[10] = FABRIC_ATOMIC_INC << 16
     words[4] = value
 
 
@@ -89,7 +89,7 @@ def fabric_set_inline_write(header, route, x, y, address, value):
     """Fill a header: write a word of the core (x, y)."""
     fabric_set_unicast_write(header, route, x, y, address, 0)
     words = l1_ptr(header, uint32)
-    words[0] = FABRIC_INLINE_WRITE
+    words[10] = FABRIC_INLINE_WRITE << 16
     words[4] = value
 
 
@@ -99,11 +99,11 @@ def fabric_set_fused_atomic_inc(header, route, x, y, address, size, semaphore, v
     fabric_set_unicast_write(header, route, x, y, address, size)
     words = l1_ptr(header, uint32)
     target = get_noc_addr(x, y, semaphore)
-    words[0] = FABRIC_FUSED_ATOMIC_INC
+    words[2] = target & 0xFFFFFFFF
+    words[3] = target >> 32
     words[4] = value
     words[5] = flush
-    words[6] = target & 0xFFFFFFFF
-    words[7] = target >> 32
+    words[10] = size | FABRIC_FUSED_ATOMIC_INC << 16
 
 
 @device_function
@@ -112,10 +112,11 @@ def fabric_set_scatter_write(header, route, x, y, address, size, second, first_s
     fabric_set_unicast_write(header, route, x, y, address, size)
     words = l1_ptr(header, uint32)
     target = get_noc_addr(x, y, second)
-    words[0] = FABRIC_SCATTER_WRITE
-    words[6] = target & 0xFFFFFFFF
-    words[7] = target >> 32
+    words[2] = target & 0xFFFFFFFF
+    words[3] = target >> 32
     words[8] = first_size
+    words[9] = FABRIC_TWO_WRITES << 16
+    words[10] = size | FABRIC_SCATTER_WRITE << 16
 
 
 _fabric_names = [name for name in list(globals()) if name.startswith(("fabric_", "FABRIC_"))]

@@ -10,7 +10,8 @@ from tensim.device import Device, close_device, open_devices
 from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
 from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.commands import CreateDevice
-from tensim.sim.host.fabric import BOARDS, LINES, Connection, Fabric
+from tensim.sim.host.fabric import LINES, Connection, Fabric
+from tensim.sim.host.wiring import BOARDS, Wiring
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch
@@ -114,10 +115,10 @@ def open_mesh_device(
     )
     states = [device._state for device in devices]
     try:
-        joined = Fabric(
-            states, shape, links, fabric, whole.torus and shape == whole.shape, ring, packet_bytes, forwarding,
-            (*whole.shape, whole.links),
-        )  # fmt: skip
+        plain, torus = states[0].arch, whole.torus and shape == whole.shape
+        tiles = plain["ethernet.tiles"] if "ethernet.tiles" in plain else ()
+        wiring = Wiring(shape, links, torus, ring, (*whole.shape, whole.links), len(tiles))
+        joined = Fabric(states, wiring, shape, fabric, ring or torus, packet_bytes, forwarding)
     except UsageError:
         for device in devices:
             close_device(device)

@@ -2,6 +2,11 @@
 
 import click
 
+# The cards of meshes whose chips are not those of the architecture's usual board.  The library dispatches on Ethernet tiles of an
+# n300, so that all eight rows of its chips compute
+N300 = ("board=n300", "boards.n300.rows=[1, 2, 3, 4, 7, 8, 9, 10]")
+CARDS = {"n300": N300, "t3k": N300}
+
 
 @click.command(
     add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -10,6 +15,7 @@ import click
 def ttnn(arguments):
     """Run a ttnn program on a simulated chip and list its operations."""
     from tensim.library.sampling import OCCURRENCES
+    from tensim.sim.host.wiring import BOARDS
     from tensim.ttnn.runner import execute, options, request_of
 
     parser = options("tensim ttnn")
@@ -21,6 +27,8 @@ def ttnn(arguments):
                         "timing only, --numerics off if not said otherwise (docs/library.md#sampling)")  # fmt: skip
     parser.add_argument("--occurrences", metavar="N", type=int, default=OCCURRENCES,
                         help=f"with --sample: launches of each kind that are simulated; default {OCCURRENCES}")  # fmt: skip
+    parser.add_argument("--mesh", choices=tuple(BOARDS),
+                        help="with --library: several chips, and their architecture (docs/library.md#several-chips)")  # fmt: skip
     parser.set_defaults(numerics=None)
     given = parser.parse_args(arguments)
     given.numerics = given.numerics or ("off" if given.sample else "fast")
@@ -32,10 +40,16 @@ def ttnn(arguments):
         parser.error(
             "--sample simulates a part of the launches: --tt-report, --timeline and --speedscope would hold that part alone"
         )
+    board = None if given.mesh is None else BOARDS[given.mesh]
+    if board is not None:
+        if not given.library or given.sample:
+            parser.error("--mesh goes with --library, and not with --sample")
+        given.arch = board.arch
+        given.overrides = [*CARDS.get(given.mesh, ()), *given.overrides]
     request = request_of(given, parser)
     if not given.library:
         execute(request)
         return
     from tensim.library.runner import main
 
-    main(request, given.python, given.occurrences if given.sample else None)
+    main(request, given.python, given.occurrences if given.sample else None, board)

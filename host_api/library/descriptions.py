@@ -15,7 +15,9 @@ TENSIX_TILES = {
 }
 MOST_HARVESTED = 2
 # Kinds of boards: identifier (its upper bits name the kind), name
-N150, P150, P100 = (0x18 << 36 | 1, "n150"), (0x40 << 36 | 1, "p150"), (0x43 << 36 | 1, "p100")
+N150, N300, P150, P100 = (
+    (0x18 << 36 | 1, "n150"), (0x14 << 36 | 1, "n300"), (0x40 << 36 | 1, "p150"), (0x43 << 36 | 1, "p100"),
+)  # fmt: skip
 ETHERNET_OF_P150, ALL_ETHERNET = 0x120, 0x3FFF  # masks of the tiles that lie idle; a p100 has no Ethernet
 SECOND_PCIE = 0x2
 # Settings of a chip as the library sees it, where the description of its cluster is not read and where it is: Blackhole's columns
@@ -80,6 +82,18 @@ def _harvested(arch):
 
     Of those that do not compute one dispatches: the first behind the others, as the library has it, if there is one.
     """
+    missing = _missing(arch)
+    axis, places, *_ = TENSIX_TILES[arch.name]
+    width, height = arch.grid
+    held = (
+        [x for x, _ in arch.worker_coords[:width]] if axis == "columns" else [y for _, y in arch.worker_coords[::width]]
+    )
+    missing.remove(_dispatching(places, held, missing))
+    return missing
+
+
+def _missing(arch):
+    """Positions of those that do not compute; UsageError where no part has such workers."""
     axis, places, other, all_others = TENSIX_TILES[arch.name]
     width, height = arch.grid
     held = {"columns": [x for x, _ in arch.worker_coords[:width]], "rows": [y for _, y in arch.worker_coords[::width]]}
@@ -94,7 +108,6 @@ def _harvested(arch):
             f"ttnn knows no {arch.name} with columns {held['columns']} and rows {held['rows']} of workers",
             hint=f"{other} {all_others}, and {fewest} to {len(places) - 1} of the {axis} {places}, in order: one more dispatches",
         )
-    missing.remove(_dispatching(places, held[axis], missing))
     return missing
 
 
@@ -129,10 +142,11 @@ def _lacking_channels(arch):
     return sorted({*range(arch["dram.banks"] // arch["dram.banks_per_tile"])} - {*arch.dram_channels})
 
 
-# Ethernet tiles as the library names them, and on NoC 0 (soc_descriptors of ttnn 0.81.1): Wormhole has them in two rows, Blackhole
-# in one, from which a p150 lacks two
+# Ethernet tiles as the library names them, and on NoC 0 (soc_descriptors of ttnn 0.81.1): Wormhole has them in two rows, whose
+# columns its translated names follow (docs/hardware/chips.md; routers that 0.81.1 starts), Blackhole in one, from which a p150
+# lacks two
 WORMHOLE_ETHERNET = [
-    ((18 + i, 16 + row), (x, 6 * row)) for row in range(2) for i, x in enumerate((9, 1, 8, 2, 7, 3, 6, 4))
+    ((18 + i, 16 + row), (x, 6 * row)) for row in range(2) for i, x in enumerate((1, 2, 3, 4, 6, 7, 8, 9))
 ]
 BLACKHOLE_ETHERNET = [((20 + i, 25), (x, 1)) for i, x in enumerate((1, 16, 2, 15, 3, 14, 4, 13, 5, 12, 6, 11, 7, 10))]
 
@@ -146,13 +160,28 @@ def ethernet_tiles(arch):
     return [(name, physical) for (name, _), physical in zip(BLACKHOLE_ETHERNET, kept, strict=False)]
 
 
+def ethernet_channels(arch):
+    """{(x, y) as the library names it: number of the Ethernet tile} of a chip."""
+    if arch.name == "blackhole":
+        return {name: number for number, (name, _) in enumerate(BLACKHOLE_ETHERNET)}
+    numbers = {tuple(map(int, text.split("-"))): number for number, text in enumerate(arch["ethernet.tiles"])}
+    return {name: numbers[physical] for name, physical in WORMHOLE_ETHERNET}
+
+
 def _mask(numbers):
     return sum(1 << number for number in numbers)
 
 
-def cluster_description(arch):
-    """The description of a cluster of one chip."""
-    harvesting = {"noc_translation": True, "harvest_mask": _mask(_harvested(arch))}
+def cluster_description(arch, wiring=None):
+    """The description of a cluster of one chip, or of those that a `tensim.sim.host.wiring.Wiring` links.
+
+    All chips stand behind PCIe of their own, also those of an n300 that have none: silicon's host reaches these through the other
+    chip of the card, with firmware that is not there.  The library tells Wormhole's chips apart by their cards, so each has one.
+    """
+    on_ethernet = (
+        wiring is not None and arch.name == "wormhole_b0"
+    )  # where the library dispatches on cards of two chips
+    harvesting = {"noc_translation": True, "harvest_mask": _mask(_missing(arch) if on_ethernet else _harvested(arch))}
     number, kind = N150
     if arch.name == "blackhole":
         lacking = _lacking_channels(arch)
@@ -161,10 +190,23 @@ def cluster_description(arch):
             "eth_harvesting_mask": ALL_ETHERNET if lacking else ETHERNET_OF_P150,
             "pcie_harvesting_mask": SECOND_PCIE, "dram_harvesting_mask": _mask(lacking),
         }  # fmt: skip
+    rows, columns = (1, 1) if wiring is None else wiring.shape
+    chips = range(rows * columns)
+    if on_ethernet:
+        number, kind = N300
     return {
-        "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
-        "harvesting": {0: harvesting},
-        "boards": [[{"board_id": number}, {"board_type": kind}, {"chips": [0]}]],
+        "arch": dict.fromkeys(chips, arch.name),
+        "chips": {chip: [chip % columns, chip // columns, 0, 0] for chip in chips},
+        "ethernet_connections": [
+            [{"chip": chip, "chan": channel} for chip, channel in ends]
+            for ends in ([] if wiring is None else wiring.connections())
+        ],
+        "chips_with_mmio": [{chip: chip} for chip in chips],
+        "chip_to_bus_id": {chip: f"0x{2 * chip + 1:x}" for chip in chips},
+        "harvesting": {chip: dict(harvesting) for chip in chips},
+        "boards": [
+            [{"board_id": number + chip}, {"board_type": kind}, {"chips": [chip]}] for chip in chips
+        ],
     }  # fmt: skip
 
 

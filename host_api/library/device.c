@@ -153,12 +153,13 @@ static void offer_host_memory(void) {
 /* --- windows of BAR 0 */
 
 #define BAR0 0x100000000ull
+#define CHIP_SHIFT 36 /* of an address: whose memory it is */
 #define BAR_SIZE 0x20000000ull
 #define TLB_REGISTERS 0x1FC00000ull
-enum { WORMHOLE_TLBS = 186, BLACKHOLE_TLBS = 202 };
+enum { WORMHOLE_TLBS = 186, BLACKHOLE_TLBS = 202, MOST_CHIPS = 32 };
 
-static uint64_t wormhole_tlbs[WORMHOLE_TLBS];
-static uint32_t blackhole_tlbs[3 * BLACKHOLE_TLBS];
+static uint64_t wormhole_tlbs[MOST_CHIPS][WORMHOLE_TLBS];
+static uint32_t blackhole_tlbs[MOST_CHIPS][3 * BLACKHOLE_TLBS];
 
 struct place {
     uint32_t x, y;
@@ -179,13 +180,13 @@ static int wormhole_window(uint64_t offset, int *number, int *bits, uint64_t *ba
     return 0;
 }
 
-static int find_place(uint64_t offset, struct place *place) {
+static int find_place(uint32_t chip, uint64_t offset, struct place *place) {
     if (blackhole) {
         if (offset >> 21 >= BLACKHOLE_TLBS)
             return 0;
-        const uint32_t *tlb = blackhole_tlbs + 3 * (offset >> 21);
+        const uint32_t *tlb = blackhole_tlbs[chip] + 3 * (offset >> 21);
         place->address = ((tlb[0] + ((uint64_t)(tlb[1] & 0x7FF) << 32)) << 21) + (offset & 0x1FFFFF);
-        place->x = tlb[1] >> 11 & 63;
+        place->x = (tlb[1] >> 11 & 63) | chip << 16;
         place->y = tlb[1] >> 17 & 63;
         return 1;
     }
@@ -193,32 +194,33 @@ static int find_place(uint64_t offset, struct place *place) {
     uint64_t base;
     if (!wormhole_window(offset, &number, &bits, &base))
         return 0;
-    uint64_t tlb = wormhole_tlbs[number];
+    uint64_t tlb = wormhole_tlbs[chip][number];
     int local = 36 - bits;
     place->address = ((tlb & ((1ull << local) - 1)) << bits) + (offset - base);
-    place->x = tlb >> local & 63;
+    place->x = (tlb >> local & 63) | chip << 16;
     place->y = tlb >> (local + 6) & 63;
     return 1;
 }
 
-static int tlb_register(uint64_t offset, uint32_t bytes, uint8_t **at) {
-    size_t size = blackhole ? sizeof blackhole_tlbs : sizeof wormhole_tlbs;
+static int tlb_register(uint32_t chip, uint64_t offset, uint32_t bytes, uint8_t **at) {
+    size_t size = blackhole ? sizeof *blackhole_tlbs : sizeof *wormhole_tlbs;
     if (offset < TLB_REGISTERS || offset - TLB_REGISTERS > size || bytes > size - (offset - TLB_REGISTERS))
         return 0;
-    *at = (blackhole ? (uint8_t *)blackhole_tlbs : (uint8_t *)wormhole_tlbs) + (offset - TLB_REGISTERS);
+    *at = (blackhole ? (uint8_t *)blackhole_tlbs[chip] : (uint8_t *)wormhole_tlbs[chip]) + (offset - TLB_REGISTERS);
     return 1;
 }
 
 static void pci_access(uint64_t address, void *data, uint32_t bytes, int is_write) {
     struct place place;
     uint8_t *at;
-    if (address >= BAR0 && address < BAR0 + BAR_SIZE) {
-        uint64_t offset = address - BAR0;
-        if (tlb_register(offset, bytes, &at)) {
+    uint32_t chip = (uint32_t)(address >> CHIP_SHIFT);
+    uint64_t offset = (address & ((1ull << CHIP_SHIFT) - 1)) - BAR0;
+    if (chip < MOST_CHIPS && offset < BAR_SIZE) {
+        if (tlb_register(chip, offset, bytes, &at)) {
             memcpy(is_write ? at : data, is_write ? data : at, bytes);
             return;
         }
-        if (find_place(offset, &place)) {
+        if (find_place(chip, offset, &place)) {
             if (is_write)
                 write_tile(place.x, place.y, place.address, data, bytes);
             else
@@ -265,13 +267,15 @@ void libttsim_exit(void) {
 uint32_t libttsim_pci_config_rd32(uint32_t bdf, uint32_t offset) {
     static const struct { uint32_t offset, value; } bars[] = {
         {0x10, 0x00000004}, {0x14, 1}, {0x18, 0x20000004}, {0x1C, 1}, {0x20, 0x00000004}, {0x24, 8}};
-    if (bdf != 0)
+    const char *chips = getenv("TENSIM_LIBRARY_CHIPS");
+    uint32_t chip = bdf >> 3;
+    if ((bdf & 7) != 0 || chip >= (chips ? (uint32_t)atoi(chips) : 1))
         return 0xFFFFFFFF;
     if (offset == 0)
         return blackhole ? 0xB1401E52 : 0x401E1E52;
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
         if (bars[i].offset == offset)
-            return bars[i].value;
+            return bars[i].value + (offset & 4 ? chip << (CHIP_SHIFT - 32) : 0);
     return 0;
 }
 

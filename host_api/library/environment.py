@@ -95,17 +95,20 @@ class Surroundings:
     kept: Path
     channels: tuple  # of each DRAM channel the coordinates by which the library may name it
 
-    def variables(self, socket, arch):
+    def variables(self, socket, arch, chips=1):
         """Environment variables of the library's process."""
         return {name: value for name, value in QUIET.items() if name not in os.environ} | {
             "TT_METAL_SIMULATOR": str(self.device / DEVICES[arch.name]), "TT_METAL_SLOW_DISPATCH_MODE": "1",
             "TT_METAL_RUNTIME_ROOT": str(self.root), "TT_METAL_HOME": str(self.root), "TT_METAL_CACHE": str(self.kept),
-            "TENSIM_LIBRARY_SOCKET": str(socket), "TENSIM_LIBRARY_ARCH": arch.name, "PYTHONDONTWRITEBYTECODE": "1",
+            "TENSIM_LIBRARY_SOCKET": str(socket), "TENSIM_LIBRARY_ARCH": arch.name, "TENSIM_LIBRARY_CHIPS": str(chips),
+            "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
 
 
-def prepare(library, arch, room="library", install=None):
+def prepare(library, arch, room="library", install=None, wiring=None):
     """The `Surroundings` of a library and an architecture, made where they are not there, in a room of the cache.
+
+    `wiring`: of several chips (`tensim.sim.host.wiring.Wiring`).
 
     `install(folder)` puts the tools of the library's compiler into a folder; by default programs that pass command lines on to
     the `server`.
@@ -117,7 +120,7 @@ def prepare(library, arch, room="library", install=None):
     described = yaml.safe_load(described.read_text())
     files = {
         "soc_descriptor.yaml": yaml.safe_dump(chip_description(described, arch)),
-        "cluster_descriptor.yaml": yaml.safe_dump(cluster_description(arch)),
+        "cluster_descriptor.yaml": yaml.safe_dump(cluster_description(arch, wiring)),
     }
     place = cache_root() / room / f"{library.release}-{_digest(str(library.folder))}"
     root, device = place / "root", place / f"{arch.name}-{arch.board}-{_digest(repr(files))}"

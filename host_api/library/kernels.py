@@ -16,6 +16,7 @@ from tensim.sim.cores.riscv.kernel import CppKernel, slots_of
 from tensim.sim.errors import UsageError
 from tensim.sim.host.commands import ComputeParameters, DataMovementParameters
 
+ETHERNET_SOURCES, ROUTER = ("erisck.cc", "active_erisck.cc"), "fabric_erisc_router.cpp"
 KERNEL_SOURCES = {"brisck.cc": Processor.BRISC, "ncrisck.cc": Processor.NCRISC, "trisck.cc": None}
 # Macros that describe the chip and the build, not the kernel: our own build says them.
 BUILD_MACROS = re.compile(
@@ -50,7 +51,7 @@ class LibraryKernel(NamedTuple):
 
 
 def kernel_of_command(arguments, folder):
-    """The `LibraryKernel` that a command compiles, None for firmware, headers and links.
+    """The `LibraryKernel` that a command compiles, None for firmware, headers and links, and for the router, which is modelled.
 
     `arguments`: what stands behind the compiler's name; `folder`: where it runs.  The commands for the three processors of a
     compute kernel give equal parameters, and kernels of equal content.  Raises UsageError for a kernel of another core and
@@ -60,6 +61,8 @@ def kernel_of_command(arguments, folder):
     macros = _macros(arguments)
     source = next((one for one in arguments if one.endswith((".cc", ".cpp"))), None)
     if source is None or "-c" not in arguments or "KERNEL_BUILD" not in macros:
+        return None
+    if Path(source).name in ETHERNET_SOURCES and Path(kernel_file(folder)).name == ROUTER:
         return None
     if Path(source).name not in KERNEL_SOURCES:
         raise UsageError(
@@ -88,6 +91,24 @@ def kernel_of_command(arguments, folder):
     paths = _include_paths(arguments, folder, root)
     kernel = _kernel(body, include_paths=paths, defines=header_defines([root]), descriptors=tables)
     return LibraryKernel(kernel, parameters, _circular_buffers(arrays), slots_of(parameters))
+
+
+def kernel_file(folder):
+    """The kernel that a data-movement command in a folder compiles, by the file that the library has generated; "" without one."""
+    path = _generated(folder) / "kernel_includes.hpp"
+    lines = _text(path).splitlines() if path.is_file() else []
+    found = [match[2] for line in lines if (match := USER_FILE.match(line))]
+    return found[0] if found else ""
+
+
+def named_arguments(arguments, folder):
+    """((name, value), ...) of a command's named compile-time arguments."""
+    return _named_arguments(_generated(folder), _macros(list(arguments)))
+
+
+def _generated(folder):
+    """The folder of the files that the library generates for a command's kernel."""
+    return Path(os.path.normpath(folder)).parent
 
 
 def _text(path):

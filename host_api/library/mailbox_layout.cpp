@@ -4,6 +4,10 @@
 #define IN_MAILBOXES(field) __builtin_offsetof(mailboxes_t, field)
 #define IN_MESSAGE(field) __builtin_offsetof(kernel_config_msg_t, field)
 
+#ifndef MEM_TENSIX_ROUTING_TABLE_BASE  // of releases without it
+#define MEM_TENSIX_ROUTING_TABLE_BASE 0
+#endif
+
 extern "C" const unsigned tensim_layout[] = {
     MEM_MAILBOX_BASE + IN_MAILBOXES(launch),
     sizeof(launch_msg_t),
@@ -19,4 +23,7 @@ extern "C" const unsigned tensim_layout[] = {
     IN_MESSAGE(enables),
     MEM_BANK_TO_NOC_SCRATCH,
     NOC_COORD_REG_OFFSET,
+    MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(launch),
+    MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(go_messages),
+    MEM_TENSIX_ROUTING_TABLE_BASE,
 };

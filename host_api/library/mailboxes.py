@@ -18,8 +18,9 @@ class Layout:
     """Mailboxes of a release on an architecture, in the order of mailbox_layout.cpp; addresses in L1, offsets in a launch
     message, in bytes.
 
-    `go`, `idle_ethernet_go`: addresses of go words; `launch`: of the first launch message; `banks`: of the table of the NoC
-    coordinates of DRAM and L1 banks (16 bits each, from bit `bank_shift` on x and y of 6), for NoC 0, then NoC 1.
+    `go`, `ethernet_go`, `idle_ethernet_go`: addresses of go words, of a worker and of an Ethernet core with a link and without;
+    `launch`, `ethernet_launch`: of the first launch message; `routing_table`: of a worker's, 0: none; `banks`: of the table of
+    the NoC coordinates of DRAM and L1 banks (16 bits each, from bit `bank_shift` on x and y of 6), for NoC 0, then NoC 1.
     """
 
     launch: int
@@ -36,6 +37,9 @@ class Layout:
     enables: int
     banks: int
     bank_shift: int
+    ethernet_launch: int
+    ethernet_go: int
+    routing_table: int
 
 
 def l1_banks(layout, memory, dram_banks, count):

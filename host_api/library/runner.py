@@ -20,6 +20,7 @@ from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import fingerprint, host_id, program_of
 from tensim.library.mailbox_layout import layout_of
 from tensim.library.mailboxes import l1_banks
+from tensim.library.mesh import LibraryMesh
 from tensim.library.operation_names import OperationNames
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
 from tensim.library.sampling import Observed, Sampler
@@ -29,6 +30,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.errors import KernelCompileError, TensimError, UsageError
 from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
+from tensim.sim.host.wiring import Wiring
 from tensim.tool_files.recording import describe_next
 from tensim.tool_files.told import Told
 from tensim.ttnn.measurements import measure, measurements_of
@@ -78,18 +80,18 @@ class Kernels:
 
 
 class LibraryDevice:
-    """The chip below the library."""
+    """A chip below the library; `number`: among several."""
 
     works_by_itself = False  # launches run when the library looks at them
     takes_writes = True
 
-    def __init__(self, layout, channels, kernels, names, sample=None):
+    def __init__(self, layout, channels, kernels, names, sample=None, number=0):
         from tensim.ttnn.devices import open_device
 
-        self.mesh = open_device(device_id=0)
+        self.mesh = open_device(device_id=number)
         self.state = self.mesh.host._state
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
-        self.tiles = Tiles(self.state, layout, channels)
+        self.tiles = Tiles(self.state, layout, channels, number)
         self._kernels, self._names, self._numbered = kernels, names, False
         self.sampler = None if sample is None else Sampler(sample, self.state.arch)
         self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
@@ -105,12 +107,39 @@ class LibraryDevice:
             if self.state.failed is not None:
                 self.state.restart()
 
-    def _run(self, workers, operation):
+    def run_elsewhere(self, cores):
+        """UsageError: only workers run kernels."""
+        x, y = cores[0]
+        raise UsageError(
+            f"a kernel is to run on core {x}-{y}, which is no worker of {self.name}",
+            hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
+        )
+
+    def begin(self, workers, operation, first=True):
+        """Let workers begin with what they are told, without waiting; `first`: the host has not begun others at the same time."""
+        program, bound, told = self._told(workers, operation)
+        self._enqueue(program, bound, told, first)
+
+    def finish(self):
+        """Wait for what has begun."""
+        self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
+
+    def _told(self, workers, operation):
+        """(`FrozenProgram`, `BoundProgram`, what reports say) of a launch."""
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
-        program, bound = self._program(workers)
-        told = {"launch_id": host_id(self.tiles, workers[0]), "library": operation}
+        return *self._program(workers), {"launch_id": host_id(self.tiles, workers[0]), "library": operation}
+
+    def _enqueue(self, program, bound, told, charged=True):
+        operation = told["library"]
+        describe_next(self.state, self._described(program, operation))
+        item = self._issue(lambda queue: queue.run_program(bound), charged)
+        measure(self.mesh, item, _name(program, operation), told)
+        return item
+
+    def _run(self, workers, operation):
+        program, bound, told = self._told(workers, operation)
         if self.sampler is None:
             self._simulate(program, bound, told)
             return
@@ -123,11 +152,8 @@ class LibraryDevice:
 
     def _simulate(self, program, bound, told):
         """Run a program; returns what was `Observed`."""
-        operation = told["library"]
-        describe_next(self.state, self._described(program, operation))
-        item = self._issue(lambda queue: queue.run_program(bound))
-        measure(self.mesh, item, _name(program, operation), told)
-        self._finish()
+        item = self._enqueue(program, bound, told)
+        self.finish()
         row = measurements_of(self.mesh).operations[-1]
         return Observed(row, item.ended - item.stamp, row.started - self.state.clock.cycle_until(item.stamp))
 
@@ -135,7 +161,7 @@ class LibraryDevice:
         """Let the time of equal launches pass in place of a program's."""
         duration = sum(one.duration for one in observed) // len(observed)
         item = self._issue(lambda queue: queue.run_function(lambda: None, duration))
-        self._finish()
+        self.finish()
         rows, last = measurements_of(self.mesh).operations, observed[-1]
         started = self.state.clock.cycle_until(item.stamp) + last.lead
         cycles = round(sum(one.operation.cycles for one in observed) / len(observed))
@@ -146,13 +172,11 @@ class LibraryDevice:
             )
         )  # fmt: skip
 
-    def _issue(self, work):
+    def _issue(self, work, charged=True):
         executor = self.mesh.host.system.executor
-        executor.host.charge("enqueue_program")
+        if charged:
+            executor.host.charge("enqueue_program")
         return executor.issue(self.state, self.state.queues[0], work)
-
-    def _finish(self):
-        self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
 
     def _described(self, program, operation):
         """What files of other tools say of a program."""
@@ -188,10 +212,11 @@ def _name(program, operation):
     return f"{operation['name']} {shapes}: {kernels}"
 
 
-def run(request, python=None, sample=None):
+def run(request, python=None, sample=None, board=None):
     """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status.
 
-    `sample`: launches of each kind that are simulated, all others take their time (`sampling`); None: all are.
+    `sample`: launches of each kind that are simulated, all others take their time (`sampling`); None: all are.  `board`: several
+    chips, a `tensim.sim.host.wiring.Board`.
     """
     from tensim.ttnn.devices import chip_description, configure
     from tensim.ttnn.runner import observed
@@ -207,17 +232,23 @@ def run(request, python=None, sample=None):
     configure(**request.settings)
     arch = chip_description()
     refuse_unseen(library, arch, seen)
-    surroundings = environment.prepare(library, arch)
+    wiring = None if board is None else wiring_of(board, arch)
+    surroundings = environment.prepare(library, arch, wiring=wiring)
     kernels = Kernels(Commands(surroundings.device / environment.COMMANDS), arch)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request) as watch:
         socket = Path(folder) / "device"
+        n_chips = 1 if wiring is None else len(wiring.ports)
 
         def open_device():
             names = OperationNames(library.folder)
-            return LibraryDevice(layout, surroundings.channels, kernels, names, sample)
+            chips = [
+                LibraryDevice(layout, surroundings.channels, kernels, names, sample, number)
+                for number in range(n_chips)
+            ]
+            return chips[0] if wiring is None else LibraryMesh(chips, wiring, kernels.commands)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
-        variables = os.environ | surroundings.variables(socket, arch)
+        variables = os.environ | surroundings.variables(socket, arch, n_chips)
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
         interrupted = False
         current_system().env.on_progress(lambda *_: _check_alive(child))
@@ -228,7 +259,7 @@ def run(request, python=None, sample=None):
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            if server.device is not None and server.device.sampler is not None:
+            if sample is not None and server.device is not None:
                 watch.facts["sampled"] = server.device.sampler.summary()
             server.close()
             end_process(child)
@@ -244,13 +275,20 @@ def _check_alive(child):
         raise LibraryEnded
 
 
-def main(request, python=None, sample=None):
+def wiring_of(board, arch):
+    """The links of all chips of a `Board`."""
+    return Wiring(
+        board.shape, board.links, board.torus, False, (*board.shape, board.links), len(arch["ethernet.tiles"])
+    )
+
+
+def main(request, python=None, sample=None, board=None):
     """Run a request's program (see `run`) and leave by SystemExit with its status."""
     if request.arguments[0] != "-m" and not Path(request.arguments[0]).is_file():
         print(f"error: there is no program {request.arguments[0]}", file=sys.stderr)
         sys.exit(2)
     try:
-        status = run(request, python, sample)
+        status = run(request, python, sample, board)
     except TensimError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -21,7 +21,7 @@ from pathlib import Path
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.engine.sealed_files import write_atomically
-from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.errors import TensimError
 
 OPEN, WRITE, READ, CLOSE, HOST, COMPILE, OPERATION = 1, 2, 3, 4, 5, 16, 32
 HEAD = struct.Struct("<4IQ")
@@ -37,9 +37,10 @@ SILENCE = 0.005  # seconds without an access after which a device that works by 
 class Server:
     """Serves one process of the library.
 
-    `open_device()` gives a `Device` with `name`, `tiles` and `run(workers, operation)`, which raises a TensimError when it fails
-    and can then run others; where it `takes_writes`, its `tiles.take_writes(data, at)` carries out many messages at once;
-    `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
+    `open_device()` gives a `Device` with `name`, `tiles`, `run(workers, operation)`, which raises a TensimError when it fails
+    and can then run others, and `run_elsewhere(cores)` for those that are no workers; where it `takes_writes`, its
+    `tiles.take_writes(data, at)` carries out many messages at once; `compile(arguments, folder)` gives (status, bytes to say),
+    and is called in threads.
     """
 
     def __init__(self, path, open_device, compile):
@@ -167,7 +168,7 @@ class Server:
     def read(self, x, y, address, size):
         """What the host reads; cores that were told to run do so first."""
         tiles = self.device.tiles
-        if tiles.polls(x, y, address, size):
+        if tiles.strangers or tiles.polls(x, y, address, size):
             self._launch()
             if self.failure is not None and self.operation is None:
                 self.failure = None
@@ -179,16 +180,11 @@ class Server:
         tiles = self.device.tiles if self.device is not None else None
         if tiles is None or not (tiles.told or tiles.strangers):
             return
-        workers, strangers = list(dict.fromkeys(tiles.told)), list(tiles.strangers)
-        tiles.told.clear()
-        tiles.strangers.clear()
+        workers, strangers = tiles.take_told()
         try:
             if strangers:
-                raise UsageError(
-                    f"a kernel is to run on core {strangers[0][0]}-{strangers[0][1]}, which is no worker of {self.device.name}",
-                    hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
-                )
-            if self.failure is None:
+                self.device.run_elsewhere(strangers)
+            if self.failure is None and workers:
                 self.device.run(workers, self.operation)
         except TensimError as error:
             self.failure = error

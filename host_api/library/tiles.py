@@ -18,11 +18,11 @@ class Tiles:
 
     `device`: `tensim.sim.host.device.Device`; `layout`: `tensim.library.mailboxes.Layout`; `channels`: lists of the NoC
     coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]` (uint8), the library's own; `told` lists
-    the workers that were told to run, `strangers` the (x, y) of other cores that were.
+    the workers that were told to run, `strangers` the (x, y) of other cores that were; `chip`: what messages name it by.
     """
 
-    def __init__(self, device, layout, channels):
-        self.device, self.layout, arch = device, layout, device.arch
+    def __init__(self, device, layout, channels, chip=0):
+        self.device, self.layout, self.chip, arch = device, layout, chip, device.arch
         self.config_end = arch.l1_user_base
         self.workers = {coordinate: worker for worker, coordinate in enumerate(arch.kernel_coords)}
         self.config = np.zeros((len(self.workers), self.config_end), np.uint8)
@@ -43,7 +43,7 @@ class Tiles:
         receiver = np.zeros(1, RECEIVER)
         receiver["memory_at"], receiver["memory_bytes"] = self.config.ctypes.data, self.config_end
         receiver["workers_at"], receiver["watched"] = numbers.ctypes.data, self.layout.go + SIGNAL
-        receiver["log_at"], receiver["log_room"] = self._log.ctypes.data, LOG_ROOM
+        receiver["log_at"], receiver["log_room"], receiver["chip"] = self._log.ctypes.data, LOG_ROOM, self.chip
         return receiver, numbers
 
     def take_writes(self, data, at):
@@ -72,6 +72,13 @@ class Tiles:
         others = log[~np.isin(log[:, 0], workers)]
         self._log[: len(others)] = others
         self._receiver["n_log"] = len(others)
+
+    def take_told(self):
+        """(workers, other cores) that were told to run since this was asked last, each once."""
+        told, strangers = list(dict.fromkeys(self.told)), list(self.strangers)
+        self.told.clear()
+        self.strangers.clear()
+        return told, strangers
 
     def write(self, x, y, address, data):
         """Bytes from the host.  UsageError outside a memory."""
@@ -139,7 +146,11 @@ class Tiles:
         for page, begin, end in self._pages(x, y, address, len(data)):
             page[begin:end] = np.frombuffer(data[at : at + end - begin], np.uint8)
             at += end - begin
-        for go in (self.layout.go, self.layout.idle_ethernet_go):  # firmware of other cores is always done
+        for go in {
+            self.layout.go,
+            self.layout.ethernet_go,
+            self.layout.idle_ethernet_go,
+        }:  # firmware of other cores is always done
             if address == go and len(data) == WORD and data[SIGNAL] == GO:
                 self.strangers.append((x, y))
             if address <= go < address + len(data):

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.sim import state as st
-from tensim.sim.cores.fabric import layout
+from tensim.sim.cores.fabric import layout, worker_area
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.entry_points import router_event
 from tensim.sim.engine.event_heap import MAX_CORES
 from tensim.sim.errors import UsageError
 
+OTHER_NAMES = 40  # coordinates from here on name columns and rows of Ethernet tiles that have no other name
 EVENTS = 128  # of a router in the event heap: its turns, and what is on its way to it
 PER_THREAD = "threads noc_words traffic stalls".split()
 PER_CORE = "cores l1 semaphore_writers".split()
@@ -55,12 +56,13 @@ class Routers:
     """The routers of one chip.
 
     `ports`: [(tile number of `ethernet.tiles`, direction in which its link leads)]; `slots`: `Slots`; `channels`: sender
-    channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more.
+    channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more; `turns`: {direction in which
+    packets of a line come: the one in which they go on} where these are not the same.
     """
 
-    def __init__(self, chip, ports, slots, channels, mesh, ring):
+    def __init__(self, chip, ports, slots, channels, mesh, ring, turns=None):
         self.chip, self.arrays, self.slots = chip, chip.arrays, slots
-        self.channels, self.mesh, self.ring, self.ports = channels, mesh, ring, ports
+        self.channels, self.mesh, self.ring, self.ports, self.turns = channels, mesh, ring, ports, turns or {}
         self.peers = set()  # chips at the other ends
         arch, self.first = chip.arch, chip.n_workers
         if self.first + len(ports) > MAX_CORES:
@@ -86,6 +88,7 @@ class Routers:
                 arrays.place(name, new)
         arrays.l1 = arrays["l1"][: self.first]
         width = self.chip.arch.noc_size[0]
+        self._name_tiles()
         tiles, cores, threads = arrays["tiles"], arrays["cores"], arrays["threads"]
         for index, (x, y) in enumerate(self.places):
             core = self.first + index
@@ -94,6 +97,17 @@ class Routers:
             mine = threads[core * THREADS_PER_CORE : (core + 1) * THREADS_PER_CORE]
             mine["core"], mine["slot"], mine["launch"] = core, np.arange(THREADS_PER_CORE), -1
         arrays.make_room(EVENTS * count)
+
+    def _name_tiles(self):
+        """Coordinates by which NoC addresses name the routers' tiles: their own, where those of workers do not take their place."""
+        axes = self.arrays["noc_columns"], self.arrays["noc_rows"]
+        self.named = []
+        for place in self.places:
+            self.named.append(
+                tuple(at if axis[at] == at else OTHER_NAMES + at for axis, at in zip(axes, place, strict=True))
+            )
+            for axis, name, at in zip(axes, self.named[-1], place, strict=True):
+                axis[name] = at
 
     def _build_record(self, arch):
         record = self.arrays.place("fabric", np.zeros(1, layout.FABRIC))
@@ -124,6 +138,7 @@ class Routers:
             threads[core * THREADS_PER_CORE]["state"] = st.ROUTING
             r["core"], r["thread"], r["tile"] = core, core * THREADS_PER_CORE, cores[core]["tile"]
             r["direction"], r["n_channels"] = direction ^ 1, channels
+            r["straight"] = self.turns.get(direction ^ 1, direction ^ 1)
             r["tx_base"] = layout.FIRST_SLOT
             r["rx_base"] = layout.FIRST_SLOT + channels * self.slots.sender * self.slots.bytes
             r["downstream"], r["full_since"], r["asleep"] = -1, -1, 1
@@ -138,7 +153,7 @@ class Routers:
         came = self.ports[index][1] ^ 1
         for out in range(4):
             turns = out >> 1 != came >> 1 and came >> 1 == 0  # from north and south to east and west
-            if out != came and not (self.mesh and turns):
+            if out != self.table[index]["straight"] and not (self.mesh and turns):
                 continue
             plane = self._plane(index)
             for other, (_, direction) in enumerate(self.ports):
@@ -157,7 +172,7 @@ class Routers:
             )
         r = self.table[index]
         r["downstream"][out], r["channel_of"][out] = other, channel
-        x, y = self.places[index]
+        x, y = self.named[index]
         r["noc_of"][out] = self._shorter_way(index, other)
         address = x << 36 | y << 42 | layout.RETURNED + layout.STRIDE * out
         core, at = self.first + other, layout.CREDITS_AT + layout.STRIDE * channel
@@ -177,6 +192,21 @@ class Routers:
         r = self.table[index]
         r["peer_machine"], r["peer"] = other.arrays.address, other_index
         self.peers.add(other.chip)
+
+    def tell_workers(self, rows, columns, number):
+        """Write into every worker's L1 what its kernels need to know; `number`: of the chip in a mesh of so many rows, columns."""
+        words = np.zeros(worker_area.BYTES // 4, np.uint32)
+        words[worker_area.FIRST_SLOT], words[worker_area.SLOT_BYTES] = layout.FIRST_SLOT, self.slots.bytes
+        words[worker_area.SLOTS], words[worker_area.MAX_PAYLOAD] = self.slots.sender, self.slots.payload
+        words[worker_area.NOTIFIED], words[worker_area.CREDITS_AT] = layout.NOTIFIED, layout.CREDITS_AT
+        words[worker_area.ROWS], words[worker_area.COLUMNS], words[worker_area.CHIP] = rows, columns, number
+        for (channel, direction), (x, y) in zip(self.ports, self.named, strict=True):
+            words[worker_area.CHANNELS] |= 1 << channel
+            entry = (worker_area.ENTRIES + worker_area.ENTRY_BYTES * channel) // 4
+            words[entry + worker_area.PLACE] = x | y << 16
+            words[entry + worker_area.DIRECTION] = worker_area.DIRECTION_CODES[direction]
+        base = worker_area.base_of(self.chip.arch)
+        self.arrays["l1"][: self.first, base : base + worker_area.BYTES] = words.view(np.uint8)
 
     def name(self, core):
         """A router's tile and where its link leads, for messages."""

@@ -13,10 +13,10 @@ HEAD_BYTES, WRITE = 24, 2  # kind, x, y and size of 32 bits, an address of 64; k
 SIDE = 64  # tiles are numbered x * SIDE + y
 
 # `memory_at`: of rows of `memory_bytes`, one for each worker; `workers_at`: int64 worker of each tile, or -1; `watched`: address
-# of a byte whose writes are not for here; `log_at`: LOG_WORDS int64 of each write, `n_log` of `log_room` of them; `taken`: bytes
-# of the last call's messages that are carried out
+# of a byte whose writes are not for here; `chip`: upper half of x in messages for it; `log_at`: LOG_WORDS int64 of each write,
+# `n_log` of `log_room` of them; `taken`: bytes of the last call's messages that are carried out
 RECEIVER = np.dtype(
-    [(name, np.int64) for name in "memory_at memory_bytes workers_at watched log_at log_room n_log taken".split()]
+    [(name, np.int64) for name in "memory_at memory_bytes workers_at watched chip log_at log_room n_log taken".split()]
 )
 LOG_WORDS = 3  # worker, address, bytes
 
@@ -33,9 +33,9 @@ def take_writes(receiver, data, size):
     workers, log = words(r.workers_at), words(r.log_at)
     at = 0
     while size - at >= HEAD_BYTES and r.n_log < r.log_room:
-        x, y, count = load_u32(data + at + 4), load_u32(data + at + 8), load_u32(data + at + 12)
+        x, y, count = load_u32(data + at + 4) - (r.chip << 16), load_u32(data + at + 8), load_u32(data + at + 12)
         address = load_i64(data + at + 16)
-        if load_i32(data + at) != WRITE or size - at - HEAD_BYTES < count or x >= SIDE or y >= SIDE:
+        if load_i32(data + at) != WRITE or size - at - HEAD_BYTES < count or x < 0 or x >= SIDE or y >= SIDE:
             break
         worker = workers[x * SIDE + y]
         if worker < 0 or address < 0 or address > r.memory_bytes - count:

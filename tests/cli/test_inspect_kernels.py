@@ -20,7 +20,7 @@ void kernel_main() {
 }
 """
 UNKNOWN = COPY.replace("noc_async_read(", "noc_async_teleport(")
-FABRIC = '#include "tt_metal/fabric/hw/inc/edm_fabric/fabric_connection_manager.hpp"\n' + COPY
+FABRIC = '#include "tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp"\n' + COPY
 
 
 @pytest.fixture

@@ -37,3 +37,15 @@ def test_everybody_gets_its_sum():
 def test_a_line_is_no_ring():
     with tt.open_mesh_device("n300") as mesh, pytest.raises(UsageError, match="need a ring"):
         all_gather(mesh, shards_of(2))
+
+
+@pytest.mark.parametrize("collective", [all_gather, reduce_scatter])
+def test_kernels_in_cpp_give_the_same_in_nearly_the_same_time(collective):
+    pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
+    values, cycles = {}, {}
+    for language in ("python", "cpp"):
+        with tt.open_mesh_device("p150_x4", links=2, ring=True) as mesh:
+            outcome = collective(mesh, shards_of(4, (4 * 32, 96)), language)
+            values[language], cycles[language] = np.stack(outcome.values), outcome.cycles
+    assert np.array_equal(values["cpp"], values["python"])
+    assert cycles["cpp"] == pytest.approx(cycles["python"], rel=0.03)

@@ -4,6 +4,7 @@ from tests.library.stand_in import IDLE_ETHERNET_GO, PLACES
 
 FAMILIES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}
 # Address of the mailboxes, and what `x << shift` the table of banks holds
+LINKED_ETHERNET = 0x3DD50  # of Wormhole's Ethernet cores with a link; Blackhole's are those without
 BASES, SHIFTS = {"wormhole_b0": 0x10, "blackhole": 0x60}, {"wormhole_b0": 4, "blackhole": 0}
 # Launch messages, in the order of memory (`stand_in.launch_message`): name, type, offset; at the end the size
 MESSAGES = {
@@ -28,8 +29,10 @@ def texts(release):
     for chip, family in FAMILIES.items():
         launch, go, _, banks = PLACES[release, chip]
         base = BASES[chip]
+        idle = IDLE_ETHERNET_GO[release, chip] - (go - base)
         numbers = {
-            "MEM_MAILBOX_BASE": base, "MEM_IERISC_MAILBOX_BASE": IDLE_ETHERNET_GO[release, chip] - (go - base),
+            "MEM_MAILBOX_BASE": base, "MEM_IERISC_MAILBOX_BASE": idle,
+            "MEM_AERISC_MAILBOX_BASE": LINKED_ETHERNET if chip == "wormhole_b0" else idle,
             "MEM_BANK_TO_NOC_SCRATCH": banks, "NOC_COORD_REG_OFFSET": SHIFTS[chip], "LAUNCH_AT": launch - base,
             "GO_AT": go - base,
         }  # fmt: skip

@@ -9,7 +9,7 @@ import re
 
 import tensim as tt
 from tensim.sim.cores.fabric import layout
-from tensim.sim.host.fabric import BOARDS
+from tensim.sim.host.wiring import BOARDS
 from tensim.validation.fabric import patterns
 from tensim.validation.fabric.traffic import KINDS, Stream, rate, round_trips
 from tensim.validation.rows import Case, Skip

@@ -41,11 +41,13 @@ class Stream:
 def header_words(kind, size, target, route, semaphore=0, flush=True):
     """A packet header as bytes; `target`, `semaphore`: NoC addresses.  A scatter write's second half goes behind the first."""
     words = np.zeros(layout.HEADER_BYTES // 4, np.uint32)
-    words[layout.SEND_TYPE], words[layout.PAYLOAD], words[layout.ROUTE] = kind, size, route
+    words[layout.PAYLOAD], words[layout.ROUTE] = size | kind << layout.TYPE_SHIFT, route
     second = target + size // 2 if kind == layout.SCATTER_WRITE else semaphore
     for place, value in ((layout.ADDRESS, target), (layout.SECOND, second)):
         words[place], words[place + 1] = value & 0xFFFFFFFF, value >> 32
-    words[layout.VALUE], words[layout.FLAGS], words[layout.FIRST_CHUNK] = 1, layout.FLUSH * flush, size // 2
+    words[layout.VALUE], words[layout.FLAGS] = 1, layout.FLUSH * flush
+    if kind == layout.SCATTER_WRITE:
+        words[layout.SIZES], words[layout.COUNT] = size // 2, layout.TWO_WRITES << 16
     return words.tobytes()
 
 

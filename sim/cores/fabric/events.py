@@ -14,18 +14,13 @@ from tensim.sim.cores.fabric.layout import (
     ACKNOWLEDGEMENT,
     COMPLETION,
     CREDITS_AT,
-    FLAGS,
-    FLUSH,
-    FUSED_ATOMIC_INC,
     KINDS,
     N_DIRECTIONS,
     NOTIFIED,
     OPENED,
     PACKET,
-    PAYLOAD,
     RETURNED,
     ROUTE,
-    SEND_TYPE,
     STRIDE,
     TURN,
     WAKE,
@@ -37,7 +32,7 @@ from tensim.sim.cores.fabric.layout import (
 )
 from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
-from tensim.sim.cores.fabric.writes import CREDIT_NOC, deliver, forward, increment, write_word
+from tensim.sim.cores.fabric.writes import CREDIT_NOC, deliver, follows, forward, increment, write_word
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
@@ -188,7 +183,7 @@ def take_packet(m, r, slot, now):
     header = l1_of(m, r) + receiver_slot(f, r, slot)
     route, ways = load_u32(header + 4 * ROUTE), 0
     for out in range(N_DIRECTIONS):
-        if onward(route, r.direction, out) != NOWHERE:
+        if onward(route, r.straight, out) != NOWHERE:
             ways += 1
             if r.downstream[out] < 0:
                 fail(m, r.thread, Fault.FABRIC_ROUTE, route, r.direction, out)
@@ -198,15 +193,15 @@ def take_packet(m, r, slot, now):
     cycles = 0
     if is_here(route, r.direction):
         cycles = deliver(m, r, slot, now)
-        if cycles >= 0 and load_u32(header + 4 * SEND_TYPE) == FUSED_ATOMIC_INC and load_u32(header + 4 * PAYLOAD) > 0:
-            if load_u32(header + 4 * FLAGS) & FLUSH:
-                r.awaiting_flush = 1 + slot
-            else:
-                cycles += max(increment(m, r, slot, now + cycles), 0)
+        then = follows(m, r, slot) if cycles >= 0 else 0
+        if then == 2:
+            r.awaiting_flush = 1 + slot
+        elif then == 1:
+            cycles += max(increment(m, r, slot, now + cycles), 0)
     elif ways == 0:
         fail(m, r.thread, Fault.FABRIC_ROUTE, route, r.direction, -1)
     for out in range(N_DIRECTIONS):
-        further = onward(route, r.direction, out)
+        further = onward(route, r.straight, out)
         if further != NOWHERE and m.stop != STOP_ERROR:
             cycles += forward(m, r, slot, out, further, now + cycles)
     return cycles

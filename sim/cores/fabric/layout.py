@@ -8,6 +8,7 @@ import numpy as np
 
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import CLOCK
+from tensim.sim.engine.memory import load_u32
 from tensim.sim.engine.tables import table
 
 MAX_CHANNELS = 4  # sender channels: the workers' and one for each other direction
@@ -16,14 +17,22 @@ N_DIRECTIONS = 4
 MAX_SLOTS = 16  # of a receiver channel: as many as a NIU has transaction ids
 PROCESSORS = 2
 
-# --- words of a packet header, uint32
+# --- words of a packet header, uint32; addresses are of the NoC and take two
 HEADER_BYTES = 48  # that kernels write; the rest of a longer header (`FABRIC.header_bytes`) is only on the wire
-SEND_TYPE, PAYLOAD, ADDRESS, VALUE, FLAGS, SECOND, FIRST_CHUNK, ROUTE = 0, 1, 2, 4, 5, 6, 8, 9
+ADDRESS, SECOND, VALUE, FLAGS, SIZES, COUNT, PAYLOAD, ROUTE = 0, 2, 4, 5, 8, 9, 10, 11
+# PAYLOAD: bytes | send type << 16.  A scatter write has up to four addresses from ADDRESS on, and three 16-bit sizes from SIZES
+# on, behind which the top half of COUNT says: number of chunks | what each is << 8, in two bits.
+TYPE_SHIFT = 16
 UNICAST_WRITE, INLINE_WRITE, ATOMIC_INC, FUSED_ATOMIC_INC, SCATTER_WRITE = range(1, 6)
+CHUNKS = 4
+CHUNK_WRITE, CHUNK_INC, CHUNK_INC_FLUSH = 1, 2, 3  # an increment adds its size
+TWO_WRITES = 2 | (CHUNK_WRITE | CHUNK_WRITE << 2) << 8
 FLUSH = 1  # of FLAGS: the increment follows when the payload has been written
 # A route on a line: chips to the first receiver | receivers << 8.  In a mesh: hops to the north, south, east and west, 7 bits
-# each, with MESH and, when every chip on the way (and on the branches to east and west) receives it, EVERYONE.
+# each, with MESH and, when every chip on the way (and on the branches to east and west) receives it, EVERYONE.  On a line, with
+# SPARSE, a bit says of each chip whether it receives it, the next one's first.
 MESH, EVERYONE = 1 << 31, 1 << 30
+SPARSE = EVERYONE
 
 # --- words in the L1 of an Ethernet tile, 16 bytes apart.  Per sender channel: how many packets have been written; the NoC address
 # at which the sender counts credits, behind which a worker writes 1 when it opens.  Per downstream router: the credits that have
@@ -41,7 +50,7 @@ TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8
 
 ROUTER = np.dtype(
     [(name, np.int64) for name in (
-        "core thread tile direction peer_machine peer n_channels tx_base rx_base "
+        "core thread tile direction straight peer_machine peer n_channels tx_base rx_base "
         "sent completed arrived accepted started finished awaiting_flush sending alarm free_at "
         "packets bytes busy_cycles full_cycles full_since"
     ).split()]
@@ -54,7 +63,8 @@ ROUTER = np.dtype(
     + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at".split()],
     align=True,
 )  # fmt: skip
-# peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over the
+# straight: the direction in which packets of a line go on, which is `direction` but at the corner of a line that turns; peer: the
+# router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over the
 # link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
 # those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose
 # increment waits for its payload, or 0; sending: the cycle from which the transmit queue takes another payload; alarm: the last
@@ -92,6 +102,18 @@ def routers_of(m):
 def event_of(router, kind):
     """The event of a router in the engine's heap."""
     return CLOCK - 1 - (router * KINDS + kind)
+
+
+@compiled(inline="always")
+def type_of(header):
+    """How the packet with a header at a host address is to be written."""
+    return (load_u32(header + 4 * PAYLOAD) >> TYPE_SHIFT) & 255
+
+
+@compiled(inline="always")
+def payload_of(header):
+    """Bytes of payload of the packet with a header at a host address."""
+    return load_u32(header + 4 * PAYLOAD) & ((1 << TYPE_SHIFT) - 1)
 
 
 @compiled(inline="always")

@@ -10,17 +10,17 @@ from tensim.sim.cores.fabric.layout import (
     HEADER_BYTES,
     KINDS,
     PACKET,
-    PAYLOAD,
     event_of,
     fabric_of,
     l1_of,
+    payload_of,
     receiver_slot,
     routers_of,
     sender_slot,
 )
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes, load_u32
+from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.state import machine_table, schedule
 
 ARRIVAL_SLOT = 7  # of the tie key: no thread has it
@@ -54,7 +54,7 @@ def send_packet(m, r, channel, time):
     peer = routers_of(other)[r.peer]
     source = l1_of(m, r) + sender_slot(f, r, channel, r.slot_sent[channel])
     target = l1_of(other, peer) + receiver_slot(f, peer, r.sent)
-    payload = load_u32(source + 4 * PAYLOAD)
+    payload = payload_of(source)
     copy_bytes(target, source, HEADER_BYTES + payload if m.data_on != 0 else HEADER_BYTES)
     peer.channel[r.sent % f.rx_slots] = channel
     begin, cycles = max(time, r.free_at), wire_cycles(f, f.header_bytes + payload)

@@ -4,7 +4,7 @@ On a line a route counts chips; in a mesh it names hops, first to the north or s
 (docs/fabric.md#routes).
 """
 
-from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
+from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, SPARSE, WEST
 from tensim.sim.engine.compiled import compiled
 
 NOWHERE = 0  # no router takes it on that way
@@ -20,7 +20,7 @@ def hops_of(route, direction):
 def is_here(route, direction):
     """Whether the chip that a packet has reached, over a link in `direction`, receives it."""
     if route & MESH == 0:
-        return route & 255 == 1
+        return route & 1 != 0 if route & SPARSE else route & 255 == 1
     if route & EVERYONE:
         return True
     left = hops_of(route, NORTH) + hops_of(route, SOUTH) + hops_of(route, EAST) + hops_of(route, WEST)
@@ -33,6 +33,9 @@ def onward(route, came, out):
     if route & MESH == 0:
         if out != came:
             return NOWHERE
+        if route & SPARSE:
+            further = (route & ~SPARSE) >> 1
+            return further | SPARSE if further else NOWHERE
         start, receivers = route & 255, route >> 8
         if start > 1:
             return (start - 1) | receivers << 8

@@ -5,22 +5,31 @@ Each write bears the receiver slot as its transaction id, so that the slot is fr
 
 from tensim.sim.cores.fabric.layout import (
     ADDRESS,
-    FIRST_CHUNK,
+    CHUNK_INC,
+    CHUNK_INC_FLUSH,
+    CHUNK_WRITE,
+    CHUNKS,
+    COUNT,
+    FLAGS,
+    FLUSH,
+    FUSED_ATOMIC_INC,
     HEADER_BYTES,
     INLINE_WRITE,
     NOTIFIED,
-    PAYLOAD,
     ROUTE,
     SCATTER_WRITE,
     SECOND,
+    SIZES,
     STRIDE,
     UNICAST_WRITE,
     VALUE,
     fabric_of,
     l1_of,
+    payload_of,
     receiver_slot,
     routers_of,
     sender_slot,
+    type_of,
 )
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import send_request
@@ -92,14 +101,13 @@ def write_word(m, r, kind, address, value, noc, time):
 def deliver(m, r, slot, time):
     """Write what a packet in a receiver slot brings for this chip; returns the cycles of the firmware, -1 after a fault.
 
-    The increment that follows a payload is not made here when it has to wait for it.
+    The increment that follows a payload is not made here when it has to wait for it (`follows`).
     """
     f = fabric_of(m)
     at = receiver_slot(f, r, slot)
     header = l1_of(m, r) + at
-    kind, payload, address = load_u32(header), load_u32(header + 4 * PAYLOAD), load_i64(header + 4 * ADDRESS)
-    value, second = load_u32(header + 4 * VALUE), load_i64(header + 4 * SECOND)
-    data = at + HEADER_BYTES
+    kind, payload, address = type_of(header), payload_of(header), load_i64(header + 4 * ADDRESS)
+    value = load_u32(header + 4 * VALUE)
     if kind < UNICAST_WRITE or kind > SCATTER_WRITE or payload > f.max_payload:
         fail(m, r.thread, Fault.FABRIC_HEADER, kind, payload, f.max_payload)
         return -1
@@ -111,14 +119,59 @@ def deliver(m, r, slot, time):
             return -1
         return f.increment
     if kind == SCATTER_WRITE:
-        first = load_u32(header + 4 * FIRST_CHUNK)
-        if not (
-            write_bytes(m, r, slot, data, address, first, time + f.write)
-            and write_bytes(m, r, slot, data + first, second, payload - first, time + f.write + f.chunk)
-        ):
-            return -1
-        return f.write + f.chunk
-    return f.write if write_bytes(m, r, slot, data, address, payload, time + f.write) else -1
+        return scatter(m, r, slot, time)
+    return f.write if write_bytes(m, r, slot, at + HEADER_BYTES, address, payload, time + f.write) else -1
+
+
+@compiled(inline="always")
+def chunk_kind(header, chunk):
+    """What a chunk of a scatter write is: 0 behind the last one."""
+    words = load_u32(header + 4 * COUNT) >> 16
+    return (words >> (8 + 2 * chunk)) & 3 if chunk < (words & 255) else 0
+
+
+@compiled(inline="always")
+def chunk_size(header, chunk):
+    """The size of a chunk, or what an increment adds, as the header says: nothing of the last chunk."""
+    return (load_u32(header + 4 * (SIZES + chunk // 2)) >> (16 * (chunk & 1))) & 0xFFFF if chunk < CHUNKS - 1 else 0
+
+
+@compiled()
+def scatter(m, r, slot, time):
+    """The writes of a scatter packet and increments that wait for nothing; the last write has what is left of the payload."""
+    f = fabric_of(m)
+    at = receiver_slot(f, r, slot)
+    header = l1_of(m, r) + at
+    data, left, cycles = at + HEADER_BYTES, payload_of(header), 0
+    for chunk in range(CHUNKS):
+        kind, address = chunk_kind(header, chunk), load_i64(header + 4 * ADDRESS + 8 * chunk)
+        if kind == CHUNK_WRITE:
+            cycles += f.write if cycles == 0 else f.chunk
+            last = chunk_kind(header, chunk + 1) != CHUNK_WRITE
+            size = left if last else chunk_size(header, chunk)
+            if size > left or not write_bytes(m, r, slot, data, address, size, time + cycles):
+                if size > left:
+                    fail(m, r.thread, Fault.FABRIC_PAYLOAD, size, left, 0)
+                return -1
+            data, left = data + size, left - size
+        elif kind == CHUNK_INC:
+            cycles += f.increment
+            if not write_word(m, r, ATOMIC, address, chunk_size(header, chunk), WRITE_NOC, time + cycles):
+                return -1
+    return cycles
+
+
+@compiled()
+def follows(m, r, slot):
+    """Whether an increment of a packet is still to be made, and whether it waits for all writes: 0, 1, 2."""
+    header = l1_of(m, r) + receiver_slot(fabric_of(m), r, slot)
+    if type_of(header) == FUSED_ATOMIC_INC and payload_of(header) > 0:
+        return 2 if load_u32(header + 4 * FLAGS) & FLUSH else 1
+    if type_of(header) == SCATTER_WRITE:
+        for chunk in range(CHUNKS):
+            if chunk_kind(header, chunk) == CHUNK_INC_FLUSH:
+                return 2
+    return 0
 
 
 @compiled()
@@ -126,9 +179,12 @@ def increment(m, r, slot, time):
     """The increment of a packet with payload; returns the cycles of the firmware, -1 after a fault."""
     f = fabric_of(m)
     header = l1_of(m, r) + receiver_slot(f, r, slot)
-    done = write_word(
-        m, r, ATOMIC, load_i64(header + 4 * SECOND), load_u32(header + 4 * VALUE), WRITE_NOC, time + f.increment
-    )
+    address, value = load_i64(header + 4 * SECOND), load_u32(header + 4 * VALUE)
+    if type_of(header) == SCATTER_WRITE:
+        for chunk in range(CHUNKS):
+            if chunk_kind(header, chunk) == CHUNK_INC_FLUSH:
+                address, value = load_i64(header + 4 * ADDRESS + 8 * chunk), chunk_size(header, chunk)
+    done = write_word(m, r, ATOMIC, address, value, WRITE_NOC, time + f.increment)
     return f.increment if done else -1
 
 
@@ -144,7 +200,7 @@ def forward(m, r, slot, out, route, time):
     source, place = receiver_slot(f, r, slot), sender_slot(f, target, channel, r.forwarded[out])
     copy_bytes(l1_of(m, target) + place, l1_of(m, r) + source, HEADER_BYTES)
     store_32(l1_of(m, target) + place + 4 * ROUTE, route)
-    size = load_u32(l1_of(m, r) + source + 4 * PAYLOAD)
+    size = payload_of(l1_of(m, r) + source)
     noc = r.noc_of[out]
     index = new_transaction(m, WRITE, r.thread, noc, r.tile, target.tile)
     x = transactions_of(m)[index]

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.fabric import worker_area
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.build_progress import wait_for
 from tensim.sim.cores.riscv.elf import MAX_FILE
@@ -151,6 +152,7 @@ def chip_defines(arch):
         "NUM_CIRCULAR_BUFFERS": N_CIRCULAR_BUFFERS, "TENSIM_L1_ALIGNMENT": arch["alignment.l1_page"],
         "TENSIM_DRAM_ALIGNMENT": arch["alignment.dram_page"], "TENSIM_NOC_BURST": arch["noc.max_packet_bytes"],
         "TENSIM_L1_BYTES": arch["l1.size"], "TENSIM_ZEROS_BASE": ZEROS,
+        "TENSIM_FABRIC_AREA": f"0x{worker_area.base_of(arch):x}u",
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Header text that follows from the project's tables: operations as traps, enumerations, vector functions."""
 
+from tensim.sim.cores.fabric import layout, worker_area
 from tensim.sim.cores.kernels.api_compute import vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, CASTS, SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
@@ -241,7 +242,42 @@ def _approximated(name, function):
     )
 
 
+# Numbers of the fabric that kernels share with routers, and of the area that tells them of these
+FABRIC_NUMBERS = """HEADER_BYTES SECOND VALUE FLAGS SIZES COUNT PAYLOAD ROUTE UNICAST_WRITE INLINE_WRITE ATOMIC_INC FUSED_ATOMIC_INC
+    SCATTER_WRITE CHUNK_WRITE CHUNK_INC CHUNK_INC_FLUSH MESH EVERYONE SPARSE""".split()
+AREA_NUMBERS = """CHANNELS FIRST_SLOT SLOT_BYTES SLOTS NOTIFIED CREDITS_AT MAX_PAYLOAD ROWS COLUMNS CHIP ENTRIES ENTRY_BYTES
+    MAX_CHANNELS PLACE DIRECTION CREDITS STREAMS MAX_STREAMS HEADERS HEADERS_EACH""".split()
+
+
+def fabric_header():
+    """The layouts of packet headers and of what a worker's L1 says of the fabric."""
+
+    def constants(module, names):
+        return ", ".join(f"{name} = {getattr(module, name)}u" for name in names)
+
+    directions = ", ".join(
+        f"layout_{name.lower()} = {getattr(layout, name)}u" for name in "NORTH SOUTH EAST WEST".split()
+    )
+    return "\n".join(
+        [
+            "#pragma once",
+            "#include <stdint.h>",
+            "namespace tensim::fabric {",
+            f"constexpr uint32_t {constants(layout, FABRIC_NUMBERS)}, {directions};",
+            f"namespace area {{ constexpr uint32_t {constants(worker_area, AREA_NUMBERS)}; }}",
+            "#if defined(COMPILE_FOR_NCRISC)",
+            "constexpr uint32_t second_processor = 1;",
+            "#else",
+            "constexpr uint32_t second_processor = 0;",
+            "#endif",
+            "}",
+            "",
+        ]
+    )
+
+
 HEADERS = {
+    "tensim/fabric_layout.h": fabric_header,
     "tensim/operations.h": operations_header,
     "tensim/formats.h": formats_header,
     "tensim/vector_functions.h": vector_functions_header,

@@ -39,9 +39,29 @@ FORWARD = """
     eth_l1_address_map.h kernel_includes.hpp chlkc_descriptors.h compile_time_args.h core_local_mem.h utils/utils.h
     tt_metal/include/compute_kernel_api.h
 """
+# The fabric: only for kernels that ask, as its names fill the global namespace.  What is made of these alone (`linear/api.h`,
+# `mesh/api.h`, `compile_time_arg_tmp.hpp`, muxes of the second kind) comes from the library's own folder.
+FABRIC = """
+    fabric/fabric_edm_packet_header.hpp fabric_edm_packet_header.hpp hostdev/fabric_edm_packet_header.hpp
+    hostdevcommon/fabric_common.h tt-metalium/experimental/fabric/fabric.hpp tt-metalium/fabric_edm_packet_header.hpp
+    tt-metalium/experimental/fabric/fabric_edm_types.hpp tt-metalium/fabric_edm_types.hpp
+    internal/profiler/fabric_event_profiler.hpp tt_metal/fabric/hw/inc/fabric_config.h
+    tt_metal/fabric/hw/inc/edm_fabric/edm_fabric_utils.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/edm_fabric_worker_adapters.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/fabric_connection_interface.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/fabric_connection_manager.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/fabric_stream_regs.hpp hostdevcommon/fabric_mux_v2_common.h
+    tt_metal/fabric/hw/inc/edm_fabric/routing_plane_connection_manager.hpp
+    tt_metal/fabric/hw/inc/fabric_routing_mode.h tt_metal/fabric/hw/inc/linear/addrgen_api.h
+    tt_metal/fabric/hw/inc/mesh/addrgen_api.h tt_metal/fabric/hw/inc/noc_addr.h
+    tt_metal/fabric/hw/inc/packet_header_pool.h tt_metal/fabric/hw/inc/tt_fabric_api.h
+    tt_metal/fabric/hw/inc/tt_fabric_mux.hpp tt_metal/fabric/hw/inc/tt_fabric_mux_interface.hpp
+    tt_metal/fabric/hw/inc/tt_fabric_status.h tt_metal/fabric/hw/inc/tt_fabric_utils.h
+"""
 # What a kernel gets only when it asks, as many kernels define functions of the same names
 SPECIAL = {
     "tensim/number_order.h": "api/numeric/bfloat16.h api/numeric/float32.h api/numeric/int32.h",
+    "tensim/fabric.h": FABRIC,
     "tensim/tile_sides.h": "ckernel.h ckernel_defs.h ckernel_include.h",
 }
 # Below api/compute and compute_kernel_api
@@ -101,19 +121,7 @@ namespace ckernel::math {}
 """
 REFUSED = {
     "fabric": """
-    fabric/fabric_edm_packet_header.hpp fabric_edm_packet_header.hpp hostdev/fabric_edm_packet_header.hpp
-    hostdevcommon/fabric_common.h tt-metalium/experimental/fabric/fabric.hpp tt-metalium/fabric_edm_packet_header.hpp
-    tt_metal/fabric/hw/inc/api_common.h tt_metal/fabric/hw/inc/edm_fabric/compile_time_arg_tmp.hpp
-    tt_metal/fabric/hw/inc/edm_fabric/edm_fabric_utils.hpp
-    tt_metal/fabric/hw/inc/edm_fabric/edm_fabric_worker_adapters.hpp
-    tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp
-    tt_metal/fabric/hw/inc/edm_fabric/fabric_connection_manager.hpp
-    tt_metal/fabric/hw/inc/edm_fabric/routing_plane_connection_manager.hpp
-    tt_metal/fabric/hw/inc/fabric_routing_mode.h tt_metal/fabric/hw/inc/linear/addrgen_api.h
-    tt_metal/fabric/hw/inc/linear/api.h tt_metal/fabric/hw/inc/mesh/api.h tt_metal/fabric/hw/inc/noc_addr.h
-    tt_metal/fabric/hw/inc/packet_header_pool.h tt_metal/fabric/hw/inc/tt_fabric_api.h
-    tt_metal/fabric/hw/inc/tt_fabric_mux_interface.hpp tt_metal/fabric/hw/inc/tt_fabric_mux_v2_sender.hpp
-    tt_metal/fabric/hw/inc/tt_fabric_status.h
+    tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp tt_metal/fabric/hw/inc/udm/tt_fabric_udm.hpp
     """,
     "ethernet": """
     erisc.h ethernet/dataflow_api.h internal/ethernet/dataflow_api.h internal/ethernet/erisc.h

@@ -3,7 +3,7 @@
 import re
 
 ADVICE = {
-    "fabric": "programs run on one chip's cores; send through NoC calls, or split the program at the links",
+    "fabric": "docs/fabric.md#kernels says which calls of the fabric are there; others come with the library's own folder",
     "ethernet": "ethernet cores run no kernels here; let the host copy between chips",
     "llk": "use the compute API (copy_tile, add_tiles, matmul_tiles, ...) instead of the library behind it",
     "raw_instructions": "use the compute API instead of single Tensix instructions",

@@ -215,6 +215,7 @@ def include_folder():
     sources = [PACKAGE / "generated.py", PACKAGE / "traps.py", PACKAGE / "header_names.py"]
     cores = PACKAGE.parent
     sources += [cores / "operations.py", cores / "kernels/api_compute.py"]
+    sources += [cores / "fabric/layout.py", cores / "fabric/worker_area.py"]
     sources += [cores / "numerics/sfpu_functions.py", cores / "numerics/data_format.py"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = cache_folder() / f"include-{digest}"

@@ -192,7 +192,7 @@ def test_an_error_inside_the_headers_is_shown_at_the_call(build):
     ("text", "reason"),
     [
         ("void kernel_main() { TTI_SFPNOP; }", "raw_instructions"),
-        ('#include "tt_metal/fabric/hw/inc/tt_fabric_api.h"\nvoid kernel_main() {}', "fabric"),
+        ('#include "tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp"\nvoid kernel_main() {}', "fabric"),
         ('#include "sfpi.h"\nvoid kernel_main() { sfpi::vFloat x; }', "sfpi"),
         ("void kernel_main() { _llk_math_eltwise_binary_(0); }", "llk"),
         ("void kernel_main() { eth_send_bytes(0, 0, 16); }", "ethernet"),

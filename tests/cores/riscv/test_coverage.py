@@ -43,7 +43,7 @@ def library(tmp_path):
         "array.cpp": ARRAY, "choice.cpp": CHOICE,
         "root.cpp": '#include "ttnn/operations/kernels/own.hpp"\nvoid kernel_main() { own(); }\n',
         "own.hpp": "inline void own() { riscv_wait(1); }\n", "part.cpp": "void helper() {}\n",
-        "fabric.cpp": '#include "tt_metal/fabric/hw/inc/tt_fabric_api.h"\nvoid kernel_main() {}\n',
+        "fabric.cpp": '#include "tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp"\nvoid kernel_main() {}\n',
         "wrong.cpp": "void kernel_main() { call_of_nobody(); }\n",
     }  # fmt: skip
     for name, text in texts.items():

@@ -2,6 +2,7 @@
 #pragma once
 #include "tensim/addresses.h"
 #include "tensim/debug.h"
+#include "tensim/fabric_layout.h"
 
 namespace tensim {
 constexpr uint32_t plain = issue_code::PLAIN, one_packet = issue_code::ONE_PACKET;
@@ -93,10 +94,19 @@ TENSIM_INLINE void noc_async_write_multicast_loopback_src(
     tensim::post_noc_multicast(source, destination, size, destinations, linked, 1, noc);
 }
 enum class InlineWriteDst { DEFAULT, L1, REG };
+namespace tensim {
+// Words of a worker's L1 that stand for stream registers of a mux, which add what is written into them.
+TENSIM_INLINE bool is_stream(uint64_t address) {
+    uint32_t first = TENSIM_FABRIC_AREA + fabric::area::STREAMS;
+    return uint32_t(address) - first < 4 * fabric::area::MAX_STREAMS;
+}
+}  // namespace tensim
 template <InlineWriteDst target = InlineWriteDst::DEFAULT, bool posted = false>
 TENSIM_INLINE void noc_inline_dw_write(
     uint64_t address, uint32_t value, uint8_t bytes = 0xF, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC,
     uint32_t = 0) {
+    if constexpr (target == InlineWriteDst::REG)
+        if (tensim::is_stream(address)) return tensim::post_noc_atomic_inc(address, value, noc, posted, vc);
     tensim::post_noc_inline_write(address, value, bytes, noc, posted, vc);
 }
 namespace tensim {
@@ -127,6 +137,9 @@ TENSIM_INLINE void noc_inline_dw_write_with_state(
     if constexpr (update_address_low) state.address = (state.address >> 32 << 32) | value;
     if constexpr (update_address_high) state.address = uint64_t(value) << 32 | uint32_t(state.address);
     if constexpr (update_value) state.value = value;
+    if constexpr (target == InlineWriteDst::REG)
+        if (tensim::is_stream(state.address))
+            return tensim::post_noc_atomic_inc(state.address, state.value, noc, posted, state.vc);
     tensim::post_noc_inline_write(state.address, state.value, state.bytes, noc, posted, state.vc);
 }
 

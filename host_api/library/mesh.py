@@ -1,0 +1,144 @@
+"""Several chips below the library: what it writes to which, and launches that begin on all of them together.
+
+In what the library's device says, the upper half of x is the chip; a worker here is (chip, worker of that chip).
+"""
+
+from tensim.library.routers import READY, TERMINATED, ToldWiring, told_place, told_router
+from tensim.library.server import HEAD
+from tensim.sim.chip.routers import header_bytes
+from tensim.sim.errors import UsageError
+from tensim.sim.host.fabric import LINES, MESH, Fabric
+
+CHIP_SHIFT, PLACE = 16, 0xFFFF
+
+
+class MeshTiles:
+    """The memories of several chips: `parts`, a `Tiles` for each."""
+
+    def __init__(self, parts):
+        self.parts, self.layout = parts, parts[0].layout
+        self.ends = {}  # (chip, (x, y), address of the word that ends a router) -> address of its status
+
+    @property
+    def told(self):
+        """Whether workers were told to run."""
+        return any(part.told for part in self.parts)
+
+    @property
+    def strangers(self):
+        """Whether other cores were."""
+        return any(part.strangers for part in self.parts)
+
+    def take_told(self):
+        """([(chip, worker)], [(chip, (x, y))]) that were told to run since this was asked last."""
+        workers, others = [], []
+        for chip, part in enumerate(self.parts):
+            mine, strangers = part.take_told()
+            workers += [(chip, worker) for worker in mine]
+            others += [(chip, place) for place in strangers]
+        return workers, others
+
+    def take_writes(self, data, at):
+        """Carry out messages that only write what launches are made of (`Tiles.take_writes`), chip after chip."""
+        while len(data) - at >= HEAD.size:
+            _, x, _, _, _ = HEAD.unpack_from(data, at)
+            if x >> CHIP_SHIFT >= len(self.parts):
+                return at
+            end = self.parts[x >> CHIP_SHIFT].take_writes(data, at)
+            if end == at:
+                return at
+            at = end
+        return at
+
+    def write(self, x, y, address, data):
+        """Bytes from the host."""
+        part, place = self.parts[x >> CHIP_SHIFT], (x & PLACE, y)
+        part.write(*place, address, data)
+        status = self.ends.get((x >> CHIP_SHIFT, place, address))
+        if status is not None and any(data):
+            part.write(*place, status, TERMINATED.to_bytes(4, "little"))
+
+    def read(self, x, y, address, size):
+        """Bytes for the host."""
+        return self.parts[x >> CHIP_SHIFT].read(x & PLACE, y, address, size)
+
+    def polls(self, x, y, address, size):
+        """Whether a read looks at a worker's go word."""
+        return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
+
+    def answer(self, worker, signal):
+        """Set the signal of a worker's go word."""
+        chip, number = worker
+        self.parts[chip].answer(number, signal)
+
+    def launched(self, workers):
+        """Some workers have run what they were told."""
+        for chip, numbers in _by_chip(workers).items():
+            self.parts[chip].launched(numbers)
+
+
+class LibraryMesh:
+    """The chips below the library: `chips`, a `LibraryDevice` for each; `wiring`: their links, `Wiring`; `commands`: those of its
+    kernels, `Commands`."""
+
+    works_by_itself = False
+    takes_writes = True
+
+    def __init__(self, chips, wiring, commands):
+        self.chips, self.wiring, self.fabric, self._commands = chips, wiring, None, commands
+        self._routers = {}  # (chip, channel) -> `Told`
+        self._built = None  # of which the fabric was built
+        self.name = f"{len(chips)} x {chips[0].name}"
+        self.tiles = MeshTiles([chip.tiles for chip in chips])
+
+    def run(self, workers, operation):
+        """Run what an operation has told workers of all chips; returns when all have ended.  Raises what kernels raise."""
+        self._start_fabric()
+        try:
+            begun = [(self.chips[chip], mine) for chip, mine in _by_chip(workers).items()]
+            for number, (chip, mine) in enumerate(begun):
+                chip.begin(mine, operation, first=number == 0)  # all at once, as cores of one chip are
+            for chip, _ in begun:
+                chip.finish()
+        finally:
+            if any(chip.state.failed is not None for chip in self.chips):
+                for chip in self.chips:
+                    chip.state.restart()
+
+    def run_elsewhere(self, cores):
+        """Let the model of the router act on Ethernet cores that were told to run it; UsageError for other kernels."""
+        for chip, place in cores:
+            part = self.tiles.parts[chip]
+            told = told_router(part, place, self._commands)
+            if told is None:
+                raise UsageError(
+                    f"a kernel is to run on core {place[0]}-{place[1]} of chip {chip}, which is no worker of {self.name}",
+                    hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores but routers",
+                )
+            self._routers[chip, told.channel] = told
+            self.tiles.ends[chip, place, told.termination] = told.status
+            part.write(*place, told.status, READY.to_bytes(4, "little"))
+
+    def _start_fabric(self):
+        """Build the routers that the library has started since."""
+        if not self._routers or self._routers == self._built:
+            return
+        if self._built is not None:
+            raise UsageError("the fabric has been started with other settings before", hint="one fabric in a process")
+        some = next(iter(self._routers.values()))
+        arch, states = self.chips[0].state.arch, [chip.state for chip in self.chips]
+        wiring = ToldWiring(self._routers, self.wiring.connections(), len(states))
+        payload = some.slot_bytes - header_bytes(arch, some.mesh)
+        self.fabric = Fabric(states, wiring, self.wiring.shape, MESH if some.mesh else LINES, some.closed, payload)
+        self._built = dict(self._routers)
+        for chip, part in zip(states, self.tiles.parts, strict=True):
+            if some.mesh:
+                chip.chip.routers.tell_workers(*told_place(part))
+
+
+def _by_chip(workers):
+    """{chip: workers of it}."""
+    found = {}
+    for chip, worker in workers:
+        found.setdefault(chip, []).append(worker)
+    return found

@@ -1,0 +1,81 @@
+"""Collective operations of the vendor's library on the mesh of the command line, against torch.
+
+Arguments: rows, columns, operations.
+"""
+
+import sys
+
+import torch
+import ttnn
+
+ROWS, COLUMNS, NAMES = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+CHIPS = ROWS * COLUMNS
+ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D)
+mesh = ttnn.open_mesh_device(ttnn.MeshShape(ROWS, COLUMNS))
+torch.manual_seed(0)
+
+
+def scattered(values, dim):
+    """A tensor of which each chip has a part."""
+    mapper = ttnn.ShardTensorToMesh(mesh, dim=dim)
+    return ttnn.from_torch(values, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=mapper)
+
+
+def parts(tensor):
+    return [ttnn.to_torch(one) for one in ttnn.get_device_tensors(tensor)]
+
+
+def numbers(*shape):
+    return torch.randint(-8, 8, shape).bfloat16()
+
+
+def all_gather():
+    values = numbers(1, 1, 32 * CHIPS, 128)
+    return all(torch.equal(one, values) for one in parts(ttnn.all_gather(scattered(values, 2), dim=2)))
+
+
+def sum_of_parts(values):
+    return sum(values.float().chunk(CHIPS, 2))
+
+
+def reduce_scatter():
+    values = numbers(1, 1, 32 * CHIPS, 128 * CHIPS)
+    found = torch.cat(parts(ttnn.reduce_scatter(scattered(values, 2), dim=3)), 3)
+    return torch.equal(found.float(), sum_of_parts(values))
+
+
+def all_reduce():
+    values = numbers(1, 1, 32 * CHIPS, 128)
+    return all(torch.equal(one.float(), sum_of_parts(values)) for one in parts(ttnn.all_reduce(scattered(values, 2))))
+
+
+def point_to_point():
+    values, last = numbers(1, 1, 32 * CHIPS, 128), ttnn.MeshCoordinate(ROWS - 1, COLUMNS - 1)
+    sent = ttnn.point_to_point(scattered(values, 2), ttnn.MeshCoordinate(0, 0), last, topology=ttnn.Topology.Linear)
+    return torch.equal(parts(sent)[-1], values[:, :, :32])
+
+
+def all_broadcast():
+    values = numbers(1, 1, 32 * CHIPS, 128)
+    return all(
+        torch.equal(one, part)
+        for tensor, part in zip(ttnn.all_broadcast(scattered(values, 2)), values.chunk(CHIPS, 2), strict=True)
+        for one in parts(tensor)
+    )
+
+
+def tensor_parallel_mlp():
+    values, up, down = (torch.randn(1, 1, *shape).bfloat16() for shape in ((64, 128), (128, 256), (256, 128)))
+    up, down = up / 11, down / 16
+    everywhere = ttnn.from_torch(
+        values, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh)
+    )
+    hidden = ttnn.linear(everywhere, scattered(up, 3), activation="gelu")
+    found = parts(ttnn.all_reduce(ttnn.linear(hidden, scattered(down, 2))))
+    expected = torch.nn.functional.gelu(values.float() @ up.float()) @ down.float()
+    return all(torch.corrcoef(torch.stack([one.float().flatten(), expected.flatten()]))[0, 1] > 0.999 for one in found)
+
+
+for name in NAMES:
+    print(name, globals()[name](), flush=True)
+ttnn.close_mesh_device(mesh)

@@ -1,0 +1,104 @@
+"""Several chips: what the library is told of them, and its collective operations over the fabric (TENSIM_LIBRARY_PYTHON)."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensim.library.descriptions import cluster_description, ethernet_channels
+from tensim.library.environment import find_library
+from tensim.library.routers import ToldWiring
+from tensim.library.runner import wiring_of
+from tensim.sim.arch import load_arch
+from tensim.sim.errors import UsageError
+from tensim.sim.host.wiring import BOARDS
+
+PROGRAM = Path(__file__).with_name("mesh_program.py")
+try:
+    LIBRARY = find_library()
+except UsageError:
+    LIBRARY = None
+with_library = pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
+EIGHT_ROWS = {"board": "n300", "boards.n300.rows": [1, 2, 3, 4, 7, 8, 9, 10]}
+
+
+def test_the_description_has_all_chips_and_links():
+    arch = load_arch("blackhole", {"noc.translated_columns": [*range(1, 8), *range(10, 17)]})
+    described = cluster_description(arch, wiring_of(BOARDS["p150_x4"], arch))
+    assert list(described["chips"]) == [0, 1, 2, 3] and len(described["ethernet_connections"]) == 4 * 4
+    assert [{"chip": 0, "chan": 4}, {"chip": 2, "chan": 4}] in described["ethernet_connections"]
+    assert len({entry[0]["board_id"] for entry in described["boards"]}) == 4
+
+
+def test_chips_of_an_n300_lack_two_rows_and_none_dispatches():
+    arch = load_arch("wormhole_b0", EIGHT_ROWS)
+    described = cluster_description(arch, wiring_of(BOARDS["n300"], arch))
+    assert bin(described["harvesting"][1]["harvest_mask"]).count("1") == 2
+    assert {entry[1]["board_type"] for entry in described["boards"]} == {"n300"}
+
+
+def test_ethernet_channels_of_wormhole_follow_tiles_not_columns():
+    channels = ethernet_channels(load_arch("wormhole_b0"))
+    assert channels[25, 16] == 0 and channels[18, 16] == 1 and channels[25, 17] == 8  # (9, 0), (1, 0), (9, 6)
+
+
+class Told:
+    mesh = False
+
+    def __init__(self, direction, forwards=False):
+        self.direction, self.forwards = direction, forwards
+
+
+def test_links_join_the_routers_that_were_started():
+    arch = load_arch("blackhole")
+    connections = wiring_of(BOARDS["p150_x2"], arch).connections()
+    routers = {(chip, channel): Told(chip) for chip in (0, 1) for channel in (1, 3)}  # two of four links
+    wiring = ToldWiring(routers, connections, 2)
+    assert wiring.ports == [[(0, 0), (0, 1)], [(1, 0), (1, 1)]] and wiring.tile(0, 0, 1) == 3
+    assert wiring.links == [((0, 0), (1, 0)), ((0, 1), (1, 1))]
+
+
+def test_a_line_turns_at_a_corner_that_forwards():
+    routers = {(0, 0): Told(2, True), (0, 1): Told(0, True), (1, 0): Told(3), (2, 1): Told(1)}
+    wiring = ToldWiring(routers, [((0, 0), (2, 1)), ((0, 1), (1, 0))], 3)
+    assert wiring.turns == {0: {3: 0, 1: 2}, 1: {}, 2: {}}  # from the east on to the north, and back
+
+
+def collectives(board, rows, columns, names, tmp_path):
+    """({operation: text of whether it was right}, rows of its JSON)."""
+    report = tmp_path / "report.json"
+    command = [
+        sys.executable,
+        "-m",
+        "tensim",
+        "ttnn",
+        "--library",
+        "--mesh",
+        board,
+        "--json",
+        str(report),
+        str(PROGRAM),
+    ]
+    done = subprocess.run([*command, str(rows), str(columns), *names], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)), json.loads(report.read_text())["operations"]
+
+
+@with_library
+@pytest.mark.parametrize("board", ["p150_x2", "n300"])
+def test_collectives_give_the_right_bits(board, tmp_path):
+    names = ["all_gather", "reduce_scatter", "all_reduce", "point_to_point", "all_broadcast", "tensor_parallel_mlp"]
+    found, rows = collectives(board, 1, 2, names, tmp_path)
+    assert found == dict.fromkeys(names, "True")
+    gathers = [row["cycles"] for row in rows if row["name"].startswith("ttnn.all_gather")]
+    assert len(gathers) == 2 and max(gathers) < 30_000  # both chips begin together
+
+
+@with_library
+def test_four_chips_share_a_product(tmp_path):
+    names = ["reduce_scatter", "tensor_parallel_mlp"]
+    found, _ = collectives("p150_x4", 2, 2, names, tmp_path)
+    assert found == dict.fromkeys(names, "True")
