@@ -52,8 +52,18 @@ EPILOG = """Examples:
     metavar="X,Y:THREAD FILE",
     help="Write each instruction that a RISC-V core executes to FILE: cycle, address, word, text, source line.",
 )
+@click.option(
+    "--gdb",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Wait for a gdb-multiarch at this port of this machine (0: any), which debugs one C++ kernel.",
+)
+@click.option(
+    "--kernel", metavar="KERNEL[:THREAD]", help="With --gdb: the kernel, where the program has several in C++."
+)
 @json_option
-def debug(commands, script, trace, json_to, **options):
+def debug(commands, script, trace, port, kernel, json_to, **options):
     """Run an example by NAME, or a program FILE, under a debugger (docs/debugging.md).
 
     Commands come from -c and -x, then the program is left; without them from a prompt, or from standard input.
@@ -63,10 +73,14 @@ def debug(commands, script, trace, json_to, **options):
     lines = _lines(commands, script)
     if json_to and not lines and not trace:
         raise UsageError("--json needs commands", hint="-c COMMAND or -x FILE")
+    if port is not None and (lines or trace or json_to):
+        raise UsageError("--gdb leads the program: it has no commands, traces or results of its own")
+    if kernel is not None and port is None:
+        raise UsageError("--kernel is for --gdb")
     show = (lambda text: None) if json_to == TO_STDOUT else click.echo
     with contextlib.ExitStack() as stack:
         traced = _opened_trace(stack, settings, trace)
-        driver = _driver(lines, show, traced)
+        driver = _driver(lines, show, traced) if port is None else _gdb_driver(stack, port, kernel)
         progress = stack.enter_context(progress_bar()) if lines or traced else (lambda text: None)
         from tensim.debugger.run import debug_program
 
@@ -99,6 +113,30 @@ def _driver(lines, show, traced):
     from tensim.debugger.prompt import Prompt, Script
 
     return Script(lines, show) if lines or traced is not None else Prompt([], show)
+
+
+def _gdb_driver(stack, port, kernel):
+    """What waits for a gdb, and says how to call it when the kernel's ELF is known."""
+    import tempfile
+
+    from tensim.debugger.gdb_packets import Connection, listening
+    from tensim.debugger.gdb_stub import GdbStub, accept
+
+    try:
+        server = stack.enter_context(listening(port))
+    except OSError as error:
+        raise UsageError(
+            f"port {port} cannot be opened: {error.strerror}", hint="--gdb 0 takes one that is free"
+        ) from error
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tensim-gdb-")))
+
+    def meet(program):
+        elf = folder / f"{program.name}.elf"
+        elf.write_bytes(program.image.raw)
+        at = f"localhost:{server.getsockname()[1]}"
+        click.echo(f"waiting for gdb: gdb-multiarch {elf} -ex 'target remote {at}'", err=True)
+
+    return GdbStub(lambda: Connection(accept(server)), kernel, meet)
 
 
 def _opened_trace(stack, settings, trace):

@@ -83,11 +83,13 @@ def resumes(line):
     return found is not None and found.resumes
 
 
-def perform(session, line):
+def perform(session, line, may_resume=True):
     """(the `Command` or None for an empty line, its answer).  UsageError for one that cannot be carried out now."""
     found, words = parsed(line)
     if found is None:
         return None, None
+    if not may_resume and (found.resumes or found.run is quit_):
+        raise UsageError(f"{found.name} is not for here")
     if found.resumes:
         session.require_running()
     return found, found.run(session, words)

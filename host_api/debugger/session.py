@@ -45,6 +45,7 @@ class Session(Watch):
         self.chip, self.stops, self.failure, self.has_ended = None, None, None, False
         self._step, self._until, self._begun, self._programs, self._interrupted = None, LAST, False, 0, False
         self._handler, self.cycle = None, 0  # `cycle`: of the last stop
+        self.asks_to_stop = lambda: False  # looked at from time to time while the program runs
 
     # --- as a watch of the run
 
@@ -104,7 +105,11 @@ class Session(Watch):
 
     def break_at(self, asked, **options):
         """Set a `Breakpoint` at a location, as it was typed."""
-        one = self.breakpoints.add(find(asked, self.programs), asked, **options)
+        return self.add(find(asked, self.programs), asked, **options)
+
+    def add(self, location, asked=None, **options):
+        """Set a `Breakpoint` at a `Location`; `asked`: what it is looked up by when further programs are loaded."""
+        one = self.breakpoints.add(location, asked, **options)
         self._set_rows()
         return one
 
@@ -147,7 +152,7 @@ class Session(Watch):
             if self._stops_at_start:
                 self._tell(Stop("start", self.stops.next_cycle(), self._scheduled(), "the program begins"))
         while True:
-            if self._interrupted:
+            if self._interrupted or self.asks_to_stop():
                 self._interrupted = False
                 self._tell(Stop("interrupted", self.chip.cycle, self.selected))
             reason, thread, fuel = self.stops.run(min(limit, self._until), fuel)
@@ -205,7 +210,7 @@ class Session(Watch):
         """Programs that have been loaded since: breakpoints may be in them, and the traced thread may begin."""
         if len(self.programs) != self._programs:
             self._programs = len(self.programs)
-            for one in self.breakpoints.known.values():
+            for one in filter(lambda one: one.asked is not None, self.breakpoints.known.values()):
                 one.location = find(one.asked, self.programs)
             self._set_rows()
         if self.trace is not None:

@@ -34,7 +34,7 @@ class Breakpoint:
 
     number: int
     location: Location
-    asked: str  # the location as it was typed
+    asked: str | None  # the location as it was typed
     core: int | None = None
     thread: int | None = None
     condition: str | None = None
