@@ -41,7 +41,7 @@ def _track_names(chip, entries):
     """Names and order of the cores' processes and threads."""
     grid_x = chip.arch.grid[0]
     for core in sorted({int(thread) // THREADS_PER_CORE for thread in np.unique(entries["thread"])}):
-        name = f"core ({core % grid_x},{core // grid_x})"
+        name = f"core ({core % grid_x},{core // grid_x})" if core < chip.n_workers else chip.routers.name(core)
         yield {"ph": "M", "pid": core, "name": "process_name", "args": {"name": name}}
         yield {"ph": "M", "pid": core, "name": "process_sort_index", "args": {"sort_index": core}}
         for slot, thread in enumerate(THREAD_NAMES):
@@ -80,6 +80,8 @@ class _Cores:
             y * width + x: f"core ({i % chip.arch.grid[0]},{i // chip.arch.grid[0]})"
             for i, (x, y) in enumerate(chip.arch.worker_coords)
         }
+        for x, y in () if chip.routers is None else chip.routers.places:
+            names[y * width + x] = f"Ethernet tile {x}-{y}"
         return names | {width * height + bank: f"DRAM bank {bank}" for bank in range(chip.arch.dram_banks)}
 
     def events(self, entries):

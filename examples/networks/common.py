@@ -66,17 +66,17 @@ def parser(description, layers, batch):
     return made
 
 
-def main(run, options):
-    """Run a network; prints the PCC of each result and exits with 1 when one is below `PCC`."""
+def main(run, options, mesh=None):
+    """Run a network on a chip, or on an open mesh; prints the PCC of each result and exits with 1 when one is below `PCC`."""
     torch.manual_seed(SEED)
-    device = ttnn.open_device(device_id=0, l1_small_size=L1_SMALL)
+    device = mesh or ttnn.open_device(device_id=0, l1_small_size=L1_SMALL)
     try:
         session = Session(device, options)
         with torch.no_grad():
             run(session)
         ttnn.synchronize_device(device)
     finally:
-        ttnn.close_device(device)
+        (ttnn.close_device if mesh is None else ttnn.close_mesh_device)(device)
     name = Path(sys.argv[0]).stem
     if not options.compare:
         print(f"{name}: not compared")

@@ -42,8 +42,8 @@ def ttnn(arguments):
         )
     board = None if given.mesh is None else BOARDS[given.mesh]
     if board is not None:
-        if not given.library or given.sample:
-            parser.error("--mesh goes with --library, and not with --sample")
+        if not given.library or given.sample or given.check:
+            parser.error("--mesh goes with --library, and with neither --sample nor --check")
         given.arch = board.arch
         given.overrides = [*CARDS.get(given.mesh, ()), *given.overrides]
     request = request_of(given, parser)

@@ -80,18 +80,19 @@ class Kernels:
 
 
 class LibraryDevice:
-    """A chip below the library; `number`: among several."""
+    """A chip below the library; `number`: among several, None: the only one."""
 
     works_by_itself = False  # launches run when the library looks at them
     takes_writes = True
 
-    def __init__(self, layout, channels, kernels, names, sample=None, number=0):
+    def __init__(self, layout, channels, kernels, names, sample=None, number=None):
         from tensim.ttnn.devices import open_device
 
-        self.mesh = open_device(device_id=number)
+        self.mesh = open_device(device_id=number or 0)
         self.state = self.mesh.host._state
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
-        self.tiles = Tiles(self.state, layout, channels, number)
+        self.tiles = Tiles(self.state, layout, channels, number or 0)
+        self._place = {} if number is None else {"chip": number}  # for rows of reports
         self._kernels, self._names, self._numbered = kernels, names, False
         self.sampler = None if sample is None else Sampler(sample, self.state.arch)
         self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
@@ -129,7 +130,11 @@ class LibraryDevice:
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
-        return *self._program(workers), {"launch_id": host_id(self.tiles, workers[0]), "library": operation}
+        return *self._program(workers), {
+            "launch_id": host_id(self.tiles, workers[0]),
+            "library": operation,
+            **self._place,
+        }
 
     def _enqueue(self, program, bound, told, charged=True):
         operation = told["library"]
@@ -241,11 +246,10 @@ def run(request, python=None, sample=None, board=None):
 
         def open_device():
             names = OperationNames(library.folder)
-            chips = [
-                LibraryDevice(layout, surroundings.channels, kernels, names, sample, number)
-                for number in range(n_chips)
-            ]
-            return chips[0] if wiring is None else LibraryMesh(chips, wiring, kernels.commands)
+            common = layout, surroundings.channels, kernels, names, sample
+            if wiring is None:
+                return LibraryDevice(*common)
+            return LibraryMesh([LibraryDevice(*common, chip) for chip in range(n_chips)], wiring, kernels.commands)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = os.environ | surroundings.variables(socket, arch, n_chips)

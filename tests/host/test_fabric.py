@@ -8,6 +8,7 @@ import tensim as tt
 from tensim.fabric_api import *
 from tensim.sim.cores.fabric import layout
 from tensim.sim.errors import DeadlockError, ProgramError, UsageError
+from tensim.traces.timeline import write_timeline
 from tensim.validation.fabric.traffic import header_words
 
 SOURCE, HEADER, TARGET, COUNTER = 0x60000, 0x50000, 0x70000, 0x58000
@@ -189,6 +190,15 @@ def test_idle_chips_do_nothing():
     with tt.open_mesh_device("t3k", links=2) as mesh:
         run(mesh, 0, "east", header(mesh, layout.ATOMIC_INC, 0, mesh.line_route(1)))
         assert [int(device.chip.machine["now"]) > 0 for device in mesh.devices] == [True, True] + 6 * [False]
+
+
+def test_a_timeline_names_the_routers(tmp_path):
+    with tt.open_mesh_device("n300", links=1) as mesh:
+        mesh.devices[0].chip.enable_log()
+        run(mesh, 0, "east", header(mesh, layout.UNICAST_WRITE, 64, mesh.line_route(1)), some_bytes(64))
+        write_timeline(mesh.devices[0].chip, tmp_path / "trace.json")
+    text = (tmp_path / "trace.json").read_text()
+    assert "write Ethernet tile 9-0" in text
 
 
 # --- what goes wrong

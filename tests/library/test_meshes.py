@@ -89,4 +89,5 @@ def test_collectives_give_the_right_bits(case, tmp_path):
     assert sum(link["bytes"] for link in told["fabric"]["links"]) > 0 and "links carried packets" in done.stderr
     operations = told["operations"]
     gathers = [row["cycles"] for row in operations if row["name"].startswith("ttnn.all_gather")]
+    assert {row["chip"] for row in operations} == set(range(rows * columns))
     assert len(gathers) == rows * columns and max(gathers) < 30_000  # all chips begin together

@@ -13,9 +13,10 @@ import pytest
 
 from tensim.library.environment import find_library
 from tensim.sim.errors import UsageError
+from tensim.sim.host.wiring import BOARDS
 
 NETWORKS = Path(__file__).parents[2] / "examples/networks"
-SMALL = {  # chip and command line
+SMALL = {  # chip, or board of several, and command line
     "bert": ("blackhole", "--layers 1 --tokens 96 --width 128 --heads 2"),
     "vit": ("wormhole_b0", "--layers 1 --size 64 --width 128 --heads 2"),
     "resnet50": ("blackhole", "--layers 1 --size 64"),
@@ -24,6 +25,7 @@ SMALL = {  # chip and command line
     "unet": ("blackhole", "--layers 1 --size 8 --channels 128 --heads 2"),
     "whisper": ("blackhole", "--layers 1 --frames 64 --width 128 --heads 2 --vocabulary 512"),
     "yolo": ("blackhole", "--layers 1 --size 64 --channels 8"),
+    "tensor_parallel": ("p150_x2", "--layers 1 --tokens 64 --width 256 --heads 4"),
 }
 WRONG = f"""
 import sys
@@ -59,7 +61,7 @@ def run(program, *arguments, arch="blackhole", options=()):
         "--library",
         "--python",
         LIBRARY.python,
-        "--arch",
+        "--mesh" if arch in BOARDS else "--arch",
         arch,
         *options,
     ]
