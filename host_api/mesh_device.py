@@ -65,11 +65,7 @@ class MeshDevice:
         `bytes`: of payloads; `busy_cycles`: that the line was in use; `full_cycles`: that packets waited for a slot of the router
         at the other end.
         """
-        names = ("chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles")
-        rows = [dict(zip(names, row, strict=True)) for row in self.fabric.links_used()]
-        for row in rows:
-            row["direction"] = next(name for name, way in DIRECTIONS.items() if way == row["direction"])
-        return rows
+        return self.fabric.link_utilization()
 
 
 def _direction(name):

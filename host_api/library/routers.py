@@ -11,8 +11,13 @@ from tensim.library.descriptions import ethernet_channels
 from tensim.library.identifiers import TEXT_BYTES, identifier_in
 from tensim.library.kernels import ROUTER, kernel_file, named_arguments
 from tensim.sim.cores.fabric.worker_area import DIRECTION_CODES
+from tensim.sim.errors import UsageError
 
 WORD = 4
+ARGUMENTS = (
+    "MY_DIRECTION", "CHANNEL_BUFFER_SIZE", "EDM_STATUS_PTR_ADDR", "TERMINATION_SIGNAL_ADDR", "ENABLE_FIRST_LEVEL_ACK_VC0",
+    "IS_2D_FABRIC", "NUM_DOWNSTREAM_SENDERS_VC0",
+)  # fmt: skip
 ACTIVE_ETHERNET = 1  # place of its base among those of kinds of cores in a launch message
 READY, TERMINATED = 0xA2B2C2D2, 0xA4B4C4D4  # handshake done with the other end and on the chip; ended
 
@@ -53,6 +58,11 @@ def told_router(tiles, place, commands):
     if Path(kernel_file(folder)).name != ROUTER:
         return None
     named = dict(named_arguments(arguments, folder))
+    if missing := [name for name in ARGUMENTS if name not in named]:
+        raise UsageError(
+            f"the library's router is not told its {missing[0]} by name",
+            hint="release 0.81 tells it; one chip works with others",
+        )
     return Told(
         channels[place],
         DIRECTION_CODES.index(named["MY_DIRECTION"]),

@@ -261,6 +261,8 @@ def run(request, python=None, sample=None, board=None):
         finally:
             if sample is not None and server.device is not None:
                 watch.facts["sampled"] = server.device.sampler.summary()
+            if wiring is not None and server.device is not None and server.device.fabric is not None:
+                watch.facts["fabric"] = {"links": server.device.fabric.link_utilization()}
             server.close()
             end_process(child)
     return INTERRUPTED if interrupted else exit_status(child.returncode, "the library's process")

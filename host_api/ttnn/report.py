@@ -5,6 +5,7 @@ from tensim.results.result import Result
 SHOWN = 40  # operations in the table; all are in the JSON
 STALLS = 3  # reasons named per operation
 NAMES = 20  # names in the table of time by operation; all are in the JSON
+LINKS = 4  # Ethernet links of a mesh; all are in the JSON
 BOUNDS = 3  # what bounded the launches of a name
 
 
@@ -90,7 +91,8 @@ def _share(part, total):
 
 
 def text(table, facts):
-    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives)."""
+    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `fabric`: what
+    links have carried, `Fabric.link_utilization`)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
     lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     if not table:
@@ -106,6 +108,8 @@ def text(table, facts):
     lines += _by_operation_lines(by_operation(table), sum(row["cycles"] for row in table))
     if "sampled" in facts:
         lines.append(_sampled(**facts["sampled"]))
+    if "fabric" in facts:
+        lines += _links(facts["fabric"]["links"])
     return "\n".join(lines)
 
 
@@ -130,6 +134,18 @@ def _by_operation_lines(groups, total):
 def _sampled(simulated, stood_for, estimated_error_pct):
     error = "unknown" if estimated_error_pct is None else f"{estimated_error_pct:.2f} %"
     return f"sampled: {simulated:,} launches were simulated, {stood_for:,} took the time of equal ones; estimated error {error}"
+
+
+def _links(links):
+    """What Ethernet links carried as lines of text, the busiest first."""
+    used = sorted((one for one in links if one["packets"]), key=lambda one: -one["busy_cycles"])
+    lines = [f"{len(used)} of {len(links)} links carried packets, {sum(one['bytes'] for one in used):,} B in all"]
+    for one in used[:LINKS]:
+        lines.append(
+            f"  chip {one['chip']} to the {one['direction']}, link {one['link']}: {one['packets']:,} packets, {one['bytes']:,} B; "
+            f"line busy {one['busy_cycles']:,} cycles, other end full {one['full_cycles']:,}"
+        )
+    return lines
 
 
 def _stalls(threads):

@@ -20,7 +20,7 @@ EVENTS = 128  # of a router in the event heap: its turns, and what is on its way
 PER_THREAD = "threads noc_words traffic stalls".split()
 PER_CORE = "cores l1 semaphore_writers".split()
 DIRECTION_NAMES = ("north", "south", "east", "west")
-STEPS = "poll_sender poll_receiver send credit write chunk increment forward complete".split()
+STEPS = "write_noc credit_noc poll_sender poll_receiver send credit write chunk increment forward complete".split()
 
 
 @dataclass(frozen=True)

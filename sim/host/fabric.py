@@ -113,11 +113,15 @@ class Fabric:
             header_bytes(self.arch, self.mesh), routers.ports[number][0],
         )  # fmt: skip
 
-    def links_used(self):
-        """[(chip, direction, link, packets, payload bytes, busy cycles, cycles without a free slot ahead)] of all routers."""
+    def link_utilization(self):
+        """What each link has carried: [{"chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles"}].
+
+        `bytes`: of payloads; `busy_cycles`: that the line was in use; `full_cycles`: that packets waited for a slot of the router
+        at the other end.
+        """
         rows = []
         for chip, (device, ports) in enumerate(zip(self.devices, self.ports, strict=True)):
             for (direction, plane), r in zip(ports, device.chip.routers.table, strict=True):
-                figures = (int(r[name]) for name in ("packets", "bytes", "busy_cycles", "full_cycles"))
-                rows.append((chip, direction, plane, *figures))
+                figures = {name: int(r[name]) for name in ("packets", "bytes", "busy_cycles", "full_cycles")}
+                rows.append({"chip": chip, "direction": DIRECTION_NAMES[direction], "link": plane} | figures)
         return rows

@@ -1,6 +1,6 @@
 """Collective operations of the vendor's library on the mesh of the command line, against torch.
 
-Arguments: rows, columns, operations.
+Arguments: fabric configuration, rows, columns, operations.
 """
 
 import sys
@@ -8,9 +8,9 @@ import sys
 import torch
 import ttnn
 
-ROWS, COLUMNS, NAMES = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+ROWS, COLUMNS, NAMES = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 CHIPS = ROWS * COLUMNS
-ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D)
+ttnn.set_fabric_config(getattr(ttnn.FabricConfig, sys.argv[1]))
 mesh = ttnn.open_mesh_device(ttnn.MeshShape(ROWS, COLUMNS))
 torch.manual_seed(0)
 
@@ -61,6 +61,16 @@ def all_broadcast():
         torch.equal(one, part)
         for tensor, part in zip(ttnn.all_broadcast(scattered(values, 2)), values.chunk(CHIPS, 2), strict=True)
         for one in parts(tensor)
+    )
+
+
+def all_to_all():
+    values, rows = numbers(1, 1, 32 * CHIPS, 32 * CHIPS), 32 // CHIPS
+    found = parts(ttnn.experimental.all_to_all_async_generic(scattered(values, 2), in_dim=3, out_dim=2))
+    own = values.chunk(CHIPS, 2)
+    return all(
+        torch.equal(one, torch.cat([part[:, :, rows * i : rows * (i + 1)] for part in own], 3))
+        for i, one in enumerate(found)
     )
 
 

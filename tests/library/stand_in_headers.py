@@ -5,6 +5,10 @@ from tests.library.stand_in import IDLE_ETHERNET_GO, PLACES
 FAMILIES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}
 # Address of the mailboxes, and what `x << shift` the table of banks holds
 LINKED_ETHERNET = 0x3DD50  # of Wormhole's Ethernet cores with a link; Blackhole's are those without
+ROUTING_TABLES = {
+    ("0.66.0", "wormhole_b0"): 27392, ("0.66.0", "blackhole"): 27968, ("0.81.1", "wormhole_b0"): 29504,
+    ("0.81.1", "blackhole"): 34272,
+}  # fmt: skip
 BASES, SHIFTS = {"wormhole_b0": 0x10, "blackhole": 0x60}, {"wormhole_b0": 4, "blackhole": 0}
 # Launch messages, in the order of memory (`stand_in.launch_message`): name, type, offset; at the end the size
 MESSAGES = {
@@ -33,6 +37,7 @@ def texts(release):
         numbers = {
             "MEM_MAILBOX_BASE": base, "MEM_IERISC_MAILBOX_BASE": idle,
             "MEM_AERISC_MAILBOX_BASE": LINKED_ETHERNET if chip == "wormhole_b0" else idle,
+            "MEM_TENSIX_ROUTING_TABLE_BASE": ROUTING_TABLES[release, chip],
             "MEM_BANK_TO_NOC_SCRATCH": banks, "NOC_COORD_REG_OFFSET": SHIFTS[chip], "LAUNCH_AT": launch - base,
             "GO_AT": go - base,
         }  # fmt: skip

@@ -21,7 +21,6 @@ try:
     LIBRARY = find_library()
 except UsageError:
     LIBRARY = None
-with_library = pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
 EIGHT_ROWS = {"board": "n300", "boards.n300.rows": [1, 2, 3, 4, 7, 8, 9, 10]}
 
 
@@ -67,38 +66,27 @@ def test_a_line_turns_at_a_corner_that_forwards():
     assert wiring.turns == {0: {3: 0, 1: 2}, 1: {}, 2: {}}  # from the east on to the north, and back
 
 
-def collectives(board, rows, columns, names, tmp_path):
-    """({operation: text of whether it was right}, rows of its JSON)."""
+ONE_ROW = "all_gather reduce_scatter all_reduce point_to_point all_broadcast all_to_all tensor_parallel_mlp"
+CASES = {
+    "a line of Blackhole": ("p150_x2", "FABRIC_1D", 1, 2, ONE_ROW),
+    "two chips of a card": ("n300", "FABRIC_1D", 1, 2, "all_gather reduce_scatter tensor_parallel_mlp"),
+    "a mesh": ("p150_x4", "FABRIC_2D", 2, 2, "all_gather reduce_scatter"),
+    "a line that turns": ("p150_x4", "FABRIC_1D", 1, 4, "all_gather"),
+}
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
+@pytest.mark.parametrize("case", CASES)
+def test_collectives_give_the_right_bits(case, tmp_path):
+    board, fabric, rows, columns, names = CASES[case]
     report = tmp_path / "report.json"
-    command = [
-        sys.executable,
-        "-m",
-        "tensim",
-        "ttnn",
-        "--library",
-        "--mesh",
-        board,
-        "--json",
-        str(report),
-        str(PROGRAM),
-    ]
-    done = subprocess.run([*command, str(rows), str(columns), *names], capture_output=True, text=True, timeout=600)
+    command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--mesh", board, "--json", str(report)]
+    command += [str(PROGRAM), fabric, str(rows), str(columns), *names.split()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    return dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)), json.loads(report.read_text())["operations"]
-
-
-@with_library
-@pytest.mark.parametrize("board", ["p150_x2", "n300"])
-def test_collectives_give_the_right_bits(board, tmp_path):
-    names = ["all_gather", "reduce_scatter", "all_reduce", "point_to_point", "all_broadcast", "tensor_parallel_mlp"]
-    found, rows = collectives(board, 1, 2, names, tmp_path)
-    assert found == dict.fromkeys(names, "True")
-    gathers = [row["cycles"] for row in rows if row["name"].startswith("ttnn.all_gather")]
-    assert len(gathers) == 2 and max(gathers) < 30_000  # both chips begin together
-
-
-@with_library
-def test_four_chips_share_a_product(tmp_path):
-    names = ["reduce_scatter", "tensor_parallel_mlp"]
-    found, _ = collectives("p150_x4", 2, 2, names, tmp_path)
-    assert found == dict.fromkeys(names, "True")
+    assert dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)) == dict.fromkeys(names.split(), "True")
+    told = json.loads(report.read_text())
+    assert sum(link["bytes"] for link in told["fabric"]["links"]) > 0 and "links carried packets" in done.stderr
+    operations = told["operations"]
+    gathers = [row["cycles"] for row in operations if row["name"].startswith("ttnn.all_gather")]
+    assert len(gathers) == rows * columns and max(gathers) < 30_000  # all chips begin together

@@ -32,7 +32,7 @@ from tensim.sim.cores.fabric.layout import (
 )
 from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
-from tensim.sim.cores.fabric.writes import CREDIT_NOC, deliver, follows, forward, increment, write_word
+from tensim.sim.cores.fabric.writes import deliver, follows, forward, increment, write_word
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
@@ -156,7 +156,7 @@ def sender_step(m, r, channel, now):
         cycles += f.credit
         address = load_i64(l1_of(m, r) + CREDITS_AT + STRIDE * channel)
         if address != 0:
-            write_word(m, r, ATOMIC, address, credits, CREDIT_NOC, now + cycles)
+            write_word(m, r, ATOMIC, address, credits, f.credit_noc, now + cycles)
     return cycles
 
 

@@ -80,7 +80,7 @@ FABRIC = np.dtype(
         "routers_at n_routers processors mesh tx_slots rx_slots slot_bytes header_bytes max_payload "
         "wire_1024 frame_bytes frame_overhead line_latency signal_cycles queued "
         "poll_sender poll_receiver send credit write chunk increment forward complete "
-        "first_level_ack injection_slots"
+        "first_level_ack injection_slots write_noc credit_noc"
     ).split()],
     align=True,
 )  # fmt: skip

@@ -47,10 +47,6 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u32, store_32
 from tensim.sim.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
 
-WRITE_NOC, CREDIT_NOC = (
-    1,
-    0,
-)  # of what the receiver writes, and of credits; packets for other routers go the shorter way
 OFFSET_BITS = 36
 ALL_BYTES = 15
 
@@ -65,14 +61,14 @@ def write_bytes(m, r, slot, source, address, size, time):
     offset = address & ((1 << OFFSET_BITS) - 1)
     if tile < 0 or not check_target(m, r.thread, tile, offset, size, True):
         return False
-    index = new_transaction(m, WRITE, r.thread, WRITE_NOC, r.tile, tile)
+    index = new_transaction(m, WRITE, r.thread, fabric_of(m).write_noc, r.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset, source, size, slot
     if moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
     send_request(m, index, 1 + (size + m.flit_bytes - 1) // m.flit_bytes, time)
-    count_write(m, r.thread, WRITE_NOC, slot, 0)
+    count_write(m, r.thread, fabric_of(m).write_noc, slot, 0)
     return True
 
 
@@ -114,7 +110,7 @@ def deliver(m, r, slot, time):
     if kind == INLINE_WRITE or kind > INLINE_WRITE and kind < SCATTER_WRITE and payload == 0:
         word = value | ALL_BYTES << 32 if kind == INLINE_WRITE else value
         if not write_word(
-            m, r, INLINE if kind == INLINE_WRITE else ATOMIC, address, word, WRITE_NOC, time + f.increment
+            m, r, INLINE if kind == INLINE_WRITE else ATOMIC, address, word, f.write_noc, time + f.increment
         ):
             return -1
         return f.increment
@@ -156,7 +152,7 @@ def scatter(m, r, slot, time):
             data, left = data + size, left - size
         elif kind == CHUNK_INC:
             cycles += f.increment
-            if not write_word(m, r, ATOMIC, address, chunk_size(header, chunk), WRITE_NOC, time + cycles):
+            if not write_word(m, r, ATOMIC, address, chunk_size(header, chunk), f.write_noc, time + cycles):
                 return -1
     return cycles
 
@@ -184,7 +180,7 @@ def increment(m, r, slot, time):
         for chunk in range(CHUNKS):
             if chunk_kind(header, chunk) == CHUNK_INC_FLUSH:
                 address, value = load_i64(header + 4 * ADDRESS + 8 * chunk), chunk_size(header, chunk)
-    done = write_word(m, r, ATOMIC, address, value, WRITE_NOC, time + f.increment)
+    done = write_word(m, r, ATOMIC, address, value, f.write_noc, time + f.increment)
     return f.increment if done else -1
 
 

@@ -124,6 +124,7 @@ public:
     }
     sfpi_inline tensim_token token() const { return value_; }
     sfpi_inline tensim_token get() const { return value_; }
+    sfpi_inline tensim_token& get() { return value_; }  // kernels assign to it, which conditions do not restrict
 
 private:
     template <typename T>
