@@ -26,7 +26,7 @@ SHOWN_SKIPS = 10
 def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
     """Re-create measured rows of FILES as programs, simulate them and compare; KIND is what was measured.
 
-    docs/validation.md says how the rows of each KIND become programs.  For numerics, FILES are folders of golden cases (index.json
+    docs/validation/ says how the rows of each KIND become programs.  For numerics, FILES are folders of golden cases (index.json
     and arrays), and datums are compared bit by bit.
     """
     from tensim.validation.figures import add_rank_correlation, summary

@@ -46,7 +46,7 @@ def controller_rate(arch, addresses, size, kinds):
 
 
 # (pattern, bytes, share of writes): percent by which the engine may be off on (blackhole, grayskull, wormhole_b0): what it
-# reaches, rounded up, so that docs/validation.md ("Two models") stays true.  Short requests are slow: the engine opens a pair
+# reaches, rounded up, so that docs/validation/dram.md ("Two models") stays true.  Short requests are slow: the engine opens a pair
 # of banks for each, takes them in their order, and a write occupies its banks until it is recovered.
 LIMITS = {
     ("stream", 8192, 0): (2, 1, 1),

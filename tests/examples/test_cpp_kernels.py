@@ -38,7 +38,7 @@ def test_both_front_ends_agree(name):
 
 
 def test_words_added_one_by_one_take_four_instructions_fewer_as_the_compiler_walks_pointers():
-    """docs/validation.md, "The same program with kernels of both languages"."""
+    """docs/validation/issue.md, "The same program with kernels of both languages"."""
     per_word = {}
     for language in ("python", "cpp"):
         few, many = (run("add_integers", language, shape)[1] for shape in ("64", "576"))

@@ -1,7 +1,7 @@
 """DRAM channels and congestion: `tensim validate dram CSV...`.
 
 Rows of five layouts of published files become programs of `tensim.validation.dram.programs`.  What a file leaves out is one
-assumption for all its rows: docs/validation.md, section "DRAM", lists them.
+assumption for all its rows: docs/validation/dram.md lists them.
 """
 
 import re

@@ -453,7 +453,7 @@ def test_loads_that_a_loop_tests_are_waited_for_inside_it():
     [("", 0), (", 1, 2", 0), (", get_compile_time_arg_val(0)", 0), (", noc=a", 4), (", vc=a", 3), (", a, b", 7)],
 )
 def test_a_noc_or_virtual_channel_known_only_at_run_time_costs_instructions(choice, cycles):
-    """Small transfers of a probe that takes both as arguments, docs/validation.md, section "DRAM"."""
+    """Small transfers of a probe that takes both as arguments, docs/validation/dram.md."""
     records = Driver((1, 2), compile_args=(1,)).run(compiled(f"noc_async_write({OUT}, {OUT}, 64{choice})"))
     assert [record[3] for record in records if record[0] == Op.NOC_WRITE] == [2 * LOAD + cycles * ALU]
 
