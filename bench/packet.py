@@ -11,15 +11,8 @@ import numpy as np
 from tensim.sim.arch import load_arch
 from tensim.sim.engine import event_heap, numba_compiler  # noqa: F401  code cached by the state of the model's source
 from tensim.sim.engine.memory import zeros_in_cache_lines
-from tensim.sim.noc.packet import (
-    PACKET_DTYPE,
-    build_links,
-    build_noc_params,
-    build_ports,
-    build_vcs,
-    head_event,
-    prepare,
-)
+from tensim.sim.noc.packet import head_event, prepare
+from tensim.sim.noc.packet_state import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 from tensim.sim.state import link_table, packet_table, vc_table, word_table
 
 ONE_CYCLE = 1024  # per flit: sources that emit at the links' rate

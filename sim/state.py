@@ -13,7 +13,7 @@ from tensim.sim.engine.event_heap import make_order, push
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import floats_at
 from tensim.sim.engine.tables import table
-from tensim.sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
+from tensim.sim.noc.packet_state import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
 
 # --- why a thread is not running (column of the stall table)
 WAIT_CB_FRONT = 0  # + circular-buffer index

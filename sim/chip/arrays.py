@@ -19,7 +19,7 @@ from tensim.sim.engine.event_heap import NEVER, new_heap
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.noc.flit_network import PACKET
-from tensim.sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
+from tensim.sim.noc.packet_state import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop

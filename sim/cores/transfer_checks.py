@@ -4,7 +4,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
+from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.state import (
     MAX_OPEN_READS,
     NOC_WORDS,

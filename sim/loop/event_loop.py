@@ -33,9 +33,13 @@ from tensim.sim.cores.operations import (
 )
 from tensim.sim.cores.semaphores import WAIT_EQUAL, WAIT_MIN, l1_changed, semaphore_wait
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, NCRISC, THREADS_PER_CORE
-from tensim.sim.cores.tensix.engine import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
+from tensim.sim.cores.tensix.configuration import configure
+from tensim.sim.cores.tensix.dst_sections import dst_acquire, dst_commit, dst_release, dst_wait
 from tensim.sim.cores.tensix.instructions import instruction
+from tensim.sim.cores.tensix.math import math
+from tensim.sim.cores.tensix.pack import pack
 from tensim.sim.cores.tensix.run_ahead import run_ahead
+from tensim.sim.cores.tensix.unpack import unpack
 from tensim.sim.cores.threads import (
     OPERATION_END,
     OPERATION_EXECUTE,

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.tables import table
-from tensim.sim.noc.packet import LINK_DTYPE, PORT_TICKS
+from tensim.sim.noc.packet_state import LINK_DTYPE, PORT_TICKS
 
 MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1

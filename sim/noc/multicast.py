@@ -12,7 +12,8 @@ sender others may reserve the path: their reservations are on their way as long 
 import numpy as np
 
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.noc.packet import HELD, MAX_ROUTE, note_wait, occupancy
+from tensim.sim.noc.packet import note_wait
+from tensim.sim.noc.packet_state import HELD, MAX_ROUTE, occupancy
 from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
 
 PATH_TAKEN, NIU_BUSY = -2, -3

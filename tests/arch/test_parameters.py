@@ -16,7 +16,7 @@ from tensim.sim.chip.chip import Chip
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.errors import TensimWarning, UsageError
-from tensim.sim.noc.packet import MAX_ROUTE
+from tensim.sim.noc.packet_state import MAX_ROUTE
 
 HEAD = "name: mine\nextends: wormhole_b0\n"
 

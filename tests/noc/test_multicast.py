@@ -5,16 +5,8 @@ import pytest
 
 from tensim.sim.arch import load_arch
 from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, send_multicast
-from tensim.sim.noc.packet import (
-    PACKET_DTYPE,
-    REQUEST,
-    build_links,
-    build_noc_params,
-    build_ports,
-    build_vcs,
-    head_event,
-    prepare,
-)
+from tensim.sim.noc.packet import head_event, prepare
+from tensim.sim.noc.packet_state import PACKET_DTYPE, REQUEST, build_links, build_noc_params, build_ports, build_vcs
 
 ONE_CYCLE = 1024
 LATER = 1000  # NIUs rest a few cycles after a packet, also at the begin of time

@@ -9,7 +9,8 @@ from bench.packet import ONE_CYCLE, TRAFFIC, send
 from tensim.sim.arch import load_arch
 from tensim.sim.dram.channel import build_dram_params, queue_ticks
 from tensim.sim.errors import UsageError
-from tensim.sim.noc.packet import (
+from tensim.sim.noc.packet import head_event, prepare
+from tensim.sim.noc.packet_state import (
     HELD,
     LINK_DTYPE,
     PACKET_DTYPE,
@@ -18,11 +19,9 @@ from tensim.sim.noc.packet import (
     build_noc_params,
     build_ports,
     build_vcs,
-    head_event,
-    prepare,
-    wait_for_vc,
 )
 from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
+from tensim.sim.noc.virtual_channels import wait_for_vc
 from tests.noc.packet_reference import Reference
 
 ARCHES = ["wormhole_b0", "blackhole", "grayskull"]

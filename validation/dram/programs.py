@@ -11,7 +11,7 @@ import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
-from tensim.sim.noc.packet import DEFAULT_VC, DYNAMIC_VC, STATIC_VCS
+from tensim.sim.noc.packet_state import DEFAULT_VC, DYNAMIC_VC, STATIC_VCS
 from tensim.sim.noc.topology import next_hop
 from tensim.validation.dram import kernels
 

@@ -11,8 +11,8 @@ from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.numerics.sfpu_functions import SfpuUnary
 from tensim.sim.cores.numerics.tile import TILE_SIDE
 from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Op
-from tensim.sim.cores.tensix.engine import matmul_position
 from tensim.sim.cores.tensix.source_banks import bank_free, bank_ready
+from tensim.sim.cores.tensix.unpack import matmul_position
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, store_8

@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.operations import Bcast, Binary, Pool, ReduceDim, Reuse
 from tensim.sim.errors import UsageError
-from tensim.sim.noc.packet import DYNAMIC_VC
+from tensim.sim.noc.packet_state import DYNAMIC_VC
 
 INT64 = range(-(1 << 63), 1 << 63)
 MATH_FIDELITY = {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}

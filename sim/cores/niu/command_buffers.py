@@ -9,7 +9,8 @@ from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread
 from tensim.sim.dram.channel import fragments_ticks, queue_ticks
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
-from tensim.sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
+from tensim.sim.noc.packet import head_event, prepare
+from tensim.sim.noc.packet_state import HELD, REQUEST, RESPONSE
 from tensim.sim.state import (
     ATOMIC_BUFFER,
     COMMAND_FREE,

@@ -13,7 +13,7 @@ from tensim.sim.engine.tables import table
 from tensim.sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
 from tensim.sim.noc.flit_network import ANY, ARRIVED, BEGUN, NETWORK, NONE, RESPONSES, build_chip, events_of
 from tensim.sim.noc.flit_network import packets_of as flit_packets_of
-from tensim.sim.noc.packet import build_noc_params
+from tensim.sim.noc.packet_state import build_noc_params
 from tensim.sim.state import READ, machine_table, noc_params_of, packets_of, schedule, transactions_of
 
 network_table = table(NETWORK)

@@ -11,7 +11,8 @@ from tensim.sim.cores.transfer_checks import check_congruent, check_l1, check_wr
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, entry_tile, list_receivers, random_wait, send_multicast
-from tensim.sim.noc.packet import HELD, REQUEST, prepare
+from tensim.sim.noc.packet import prepare
+from tensim.sim.noc.packet_state import HELD, REQUEST
 from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,

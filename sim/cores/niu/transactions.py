@@ -9,7 +9,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.noc.packet import DEFAULT_VC
+from tensim.sim.noc.packet_state import DEFAULT_VC
 from tensim.sim.state import (
     log_of,
     noc_columns_of,

@@ -19,7 +19,7 @@ from tensim.sim.cores.transfer_checks import (
 )
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
-from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
+from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,

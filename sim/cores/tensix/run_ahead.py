@@ -19,18 +19,9 @@ from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import format_kind
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
-from tensim.sim.cores.tensix.engine import (
-    held,
-    hold_of,
-    math,
-    matmul_instructions,
-    matmul_overhead,
-    matmul_reads,
-    tile_width,
-    unpack,
-    unpack_product,
-)
+from tensim.sim.cores.tensix.math import math, matmul_instructions, matmul_overhead
 from tensim.sim.cores.tensix.source_banks import SOURCE_BANKS
+from tensim.sim.cores.tensix.unpack import held, hold_of, matmul_reads, tile_width, unpack, unpack_product
 from tensim.sim.cores.threads import advance, argument, charge, charge_stall, schedule_thread
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
