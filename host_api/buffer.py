@@ -12,7 +12,8 @@ from tensim.references import ReferenceInt
 from tensim.sim.cores.tensor_accessors import pack_tensor_accessor_args
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
-from tensim.sim.host.executor import check_region, new_id
+from tensim.sim.host.buffer_commands import check_region
+from tensim.sim.host.executor import new_id
 from tensim.sim.host.large_bytes import bytes_of
 from tensim.types import (
     BufferDistributionSpec,
@@ -32,7 +33,7 @@ from tensim.types import (
 
 if TYPE_CHECKING:
     from tensim.sim.host.buffers import Buffer as BufferState
-    from tensim.sim.host.executor import GlobalSemaphore as SemaphoreState
+    from tensim.sim.host.semaphore_commands import GlobalSemaphore as SemaphoreState
 
 HostData: TypeAlias = bytes | bytearray | memoryview | np.ndarray | Sequence[int]  # bytes, an array, or 32-bit words
 

@@ -15,6 +15,7 @@ from tensim.cli.options import (
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 
+ENDED = {"ended": "has ended", "failed": "has failed", "left": "was left at a mistake"}
 EPILOG = """Examples:
 
 \b
@@ -87,7 +88,7 @@ def debug(commands, script, trace, port, kernel, json_to, **options):
         ended, result, error = debug_program(settings, driver, traced, traced is None or bool(lines), progress)
     error = driver.error or error
     if driver.left:
-        told = f"{len(driver.left)} commands were not run: the program has {ended}"
+        told = f"{len(driver.left)} commands were not run: the program {ENDED[ended]}"
         click.echo(f"tensim: {told}", err=True)
     if json_to:
         _write(json_to, driver, ended, result, error, traced)

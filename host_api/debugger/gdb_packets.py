@@ -1,6 +1,7 @@
 """Packets of GDB's remote serial protocol over a socket (GDB manual, "Remote Protocol", Overview): $TEXT#CHECKSUM, each
 acknowledged by + until both sides agree not to."""
 
+import contextlib
 import select
 import socket
 
@@ -33,7 +34,8 @@ class Connection:
                 self._buffer = self._buffer[end + 3 :]
                 is_whole = check.lower() == b"%02x" % (sum(data) & 255)
                 if self.acknowledges:
-                    self._socket.sendall(b"+" if is_whole else b"-")
+                    with contextlib.suppress(ConnectionError):  # who has said the last word does not wait for this
+                        self._socket.sendall(b"+" if is_whole else b"-")
                 if is_whole:
                     return _plain(data).decode("latin-1")
                 continue

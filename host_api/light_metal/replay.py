@@ -14,6 +14,7 @@ from tensim.metal_trace import new_trace_id
 from tensim.sim.arch import Arch, load_arch
 from tensim.sim.errors import BinaryError, SimulatorError, TensimError, TensimWarning, UsageError
 from tensim.sim.host import commands as c
+from tensim.sim.host.buffer_commands import look_at_buffer
 from tensim.sim.host.executor import Simulation, new_id
 from tensim.sim.host.metal_trace import relocated
 from tensim.sim.output_files import write_array
@@ -483,7 +484,7 @@ class Replay:
             return item
         executor, place = self.system.executor, len(self.compares)
         self.compares.append(unfinished(record))
-        event = executor.look_at_buffer(record.buffer, record.queue)
+        event = look_at_buffer(executor, record.buffer, record.queue)
         event.callbacks.append(lambda event: self.compares.__setitem__(place, compare(record, event.value)))
         self.looks.append((executor.device(record.device), event))
         return None

@@ -25,7 +25,8 @@ from tensim.runtime.systems import SystemConfig, build_topology, chip_overrides
 from tensim.runtime.timeline import SpanLog, Spans
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import TensimError, UsageError
-from tensim.sim.host.executor import RecordedEvent, Simulation
+from tensim.sim.host.event_commands import RecordedEvent
+from tensim.sim.host.executor import Simulation
 
 HAZARDS = ("auto", "manual", "check")
 

@@ -12,6 +12,7 @@ from tensim.sim.host.allocator import round_up
 from tensim.sim.host.binding import bind
 from tensim.sim.host.buffers import L1, TRACE
 from tensim.sim.host.program import thaw
+from tensim.sim.host.program_commands import place
 from tensim.sim.host.trace_descriptor import TraceDescriptor, TraceRegion, count, page_size, stream_bytes
 
 
@@ -175,7 +176,7 @@ def _relocated_program(executor, device, frozen):
                     hint="create the buffer where the trace is captured, and keep it",
                 )
             cb.buffer, cb.offset = executor.buffer(old.buffer), old.offset
-    executor.place(device, program)
+    place(device, program)
     return program.snapshot(frozen.sub_device)
 
 

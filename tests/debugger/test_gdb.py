@@ -228,7 +228,7 @@ def test_gdb_shows_source_lines_and_variables(program):
     try:
         line = process.stderr.readline()
         elf, _, remote = line.split("gdb-multiarch ")[1].partition(" -ex ")
-        steps = "break taker.cpp:9", "continue", "backtrace", "print sum", "next", "info threads", "delete", "continue"
+        steps = "break taker.cpp:8", "continue", "backtrace", "print sum", "next", "info threads", "delete", "continue"
         steps = remote.strip().strip("'"), *steps
         gdb = ["gdb-multiarch", "-nx", "-batch", elf, *(word for step in steps for word in ("-ex", step))]
         done = subprocess.run(gdb, capture_output=True, text=True, timeout=60)
@@ -236,5 +236,5 @@ def test_gdb_shows_source_lines_and_variables(program):
     finally:
         process.kill()
         process.stderr.close()
-    assert "kernel_main () at" in done.stdout and "taker.cpp:9" in done.stdout and "(1,2) BRISC" in done.stdout
+    assert "kernel_main () at" in done.stdout and "taker.cpp:8" in done.stdout and "(1,2) BRISC" in done.stdout
     assert "exited normally" in done.stdout

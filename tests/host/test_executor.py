@@ -1,7 +1,8 @@
 """The executor of command records: their order, whatever Python does in between."""
 
 from tensim.sim.host import commands as c
-from tensim.sim.host.executor import HANDLERS, Simulation
+from tensim.sim.host.executor import Simulation
+from tensim.sim.host.handlers import HANDLERS
 
 
 def test_what_python_lets_go_of_within_a_command_is_deleted_behind_it(monkeypatch):

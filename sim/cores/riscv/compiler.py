@@ -186,6 +186,10 @@ def prelude(build):
     return "\n".join([*lines, build.stand_in, ""])
 
 
+# Where debugging information says that code lies which the linker has dropped: not at 0, where the text begins
+DROPPED = [
+    word for section in ("info", "addr") for word in ("-z", f"dead-reloc-in-nonalloc=.debug_{section}=0xffffffff")
+]
 MAIN = re.compile(r"\bvoid\s+MAIN\b\s*(\()?")
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
@@ -391,7 +395,7 @@ def link(build, tools, script, target, elf, run):
     runtime = toolchain.prepared(tools, build.level)[1]
     prefix = "" if tools.zig else "-Wl,"
     command = [*tools.link, f"{prefix}--gc-sections", "-T", str(script), str(target), runtime, "-o", str(elf)]
-    command += ["--no-dependent-libraries"] if tools.zig else []
+    command += ["--no-dependent-libraries", *DROPPED] if tools.zig else []
     result = run(command)
     if result.returncode and re.search(r"undefined (symbol|reference)", result.stderr):
         result = run([*command, toolchain.arithmetic_library(tools)])

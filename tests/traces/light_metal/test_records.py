@@ -137,7 +137,7 @@ def test_every_kind_of_record_is_tested():
 
 
 def test_every_record_of_the_executor_can_be_written():
-    from tensim.sim.host.executor import HANDLERS
+    from tensim.sim.host.handlers import HANDLERS
 
     traces = {c.BeginTraceCapture, c.EndTraceCapture}  # the file holds the finished trace
     assert set(COMMANDS) == set(HANDLERS) - traces

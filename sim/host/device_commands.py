@@ -1,0 +1,95 @@
+"""Commands that open and close devices and divide them into sub-devices.
+
+The functions named like commands are handlers of the executor: they take it and a record.
+"""
+
+import threading
+import weakref
+
+from tensim.sim.arch.loader import Arch, load_arch
+from tensim.sim.errors import UsageError
+from tensim.sim.host.device import Device
+from tensim.sim.host.host_device import HostDevice
+from tensim.sim.host.topology import MAX_CHIPS, topology_of
+
+_openers = weakref.WeakKeyDictionary()  # open device -> thread that has opened it
+
+
+def refuse_other_threads(number):
+    """UsageError when another thread has devices open: calls of two threads have no order, and then neither have cycles."""
+    for device, thread in _openers.items():
+        if thread is not threading.current_thread() and thread.is_alive() and not device.closed:
+            raise UsageError(
+                f"device {number} cannot be opened in {threading.current_thread().name}: {thread.name} has device {device.id} "
+                "open, and a process simulates the devices of one thread",
+                hint="open all devices in one thread, or give each thread's work a process of its own (multiprocessing)",
+            )
+
+
+def create_device(executor, r):
+    from tensim.sim.chip.chip import Chip
+
+    if r.device in executor.devices:
+        raise UsageError(f"device {r.device} is already open")
+    refuse_other_threads(r.device)
+    arch = r.arch if isinstance(r.arch, Arch) else load_arch(r.arch)
+    if not 1 <= r.num_hw_cqs <= arch["dispatch.max_queues"]:
+        raise UsageError(f"num_hw_cqs is {r.num_hw_cqs}; a device has 1 or {arch['dispatch.max_queues']} queues")
+    chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed, r.check)
+    executor.host.use_costs(arch)
+    executor.host.charge("call")
+    executor.env.run_to(executor.host.now_fs)
+    if executor.system.topology is None:
+        executor.system.topology = topology_of(executor.env, f"cards({MAX_CHIPS})", arch)
+    device = executor.devices[r.device] = Device(r, arch, chip, executor.system)
+    _openers[device] = threading.current_thread()
+    return device
+
+
+def close_device(executor, r):
+    device = executor.devices.get(r.device)
+    if device is None:
+        return False
+    try:
+        if device.failed is None:
+            for queue in device.queues:
+                queue.capture = None
+                executor.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
+    finally:
+        device.close()
+        del executor.devices[r.device]
+    return True
+
+
+def create_host_device(executor, r):
+    if r.device in executor.hosts or r.device in executor.devices:
+        raise UsageError(f"device {r.device} is already open")
+    device = executor.hosts[r.device] = HostDevice(r.device, r.num_queues, executor.env)
+    return device
+
+
+def create_sub_device_manager(executor, r):
+    executor.host.charge("call")
+    executor.device(r.device).create_manager(r)
+
+
+def load_sub_device_manager(executor, r):
+    device = executor.device(r.device)
+    for queue in device.queues:
+        queue.refuse_capture("a change of the sub-device manager")
+    for queue in device.queues:
+        executor.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
+    device.load_manager(r.manager)
+
+
+def remove_sub_device_manager(executor, r):
+    executor.host.charge("call")
+    executor.device(r.device).remove_manager(r.manager)
+
+
+def set_stall_group(executor, r):
+    device = executor.device(r.device)
+    everyone = tuple(range(len(device.manager.sub_devices)))
+    if r.sub_devices is not None and not r.sub_devices:
+        raise UsageError("a stall group names at least one sub-device")
+    device.manager.stall_group = everyone if r.sub_devices is None else device.check_sub_devices(r.sub_devices)
