@@ -14,6 +14,8 @@ def CircularBuffer(id: Any) -> Any:
     """A circular buffer as an object."""
 def CoreLocalMem(address: Any, type: Any = ...) -> Any:
     """Another name of `l1_ptr`."""
+def DPRINT(text: Any, *values: Any) -> Any:
+    """Print a line: a literal text with a field (`{}`, `{:x}`, `{:f32}`, `{:bf16}`) for each value."""
 def DeviceZoneScopedN(name: Any) -> Any:
     """Open a profiler zone, by literal name, that ends with the enclosing block."""
 def InterleavedAddrGen(bank_base_address: Any, page_size: Any, dram: Any = ...) -> Any:

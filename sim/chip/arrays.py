@@ -10,6 +10,7 @@ from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
 from tensim.sim.cores.operations import Role
+from tensim.sim.cores.print_log import PRINT
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.tensix.data import EXACT
 from tensim.sim.cores.tensix.instructions import instruction_table
@@ -30,6 +31,8 @@ TOUCHED_SHIFT, MAX_TOUCHED_BYTES = (
     5,
     1 << 27,
 )  # grain of what is read of DRAM: its smallest alignment; room for a bit of each
+
+PRINTS, MARGIN_PRINTS = 1 << 14, 64  # records; what an event may add
 
 
 class MachineArrays:
@@ -178,6 +181,8 @@ class MachineArrays:
         self.place("done", np.zeros(64, np.int64))
         self.place("log", np.zeros(1, st.LOG), "log_capacity")
         self.place("noc_calls", np.zeros(1, st.NOC_CALL), "noc_calls_capacity")
+        self.place("prints", np.zeros(PRINTS, PRINT))
+        self.machine["prints_room"] = PRINTS - MARGIN_PRINTS
         contexts = np.zeros((n_threads, ctx.CONTEXT_WORDS), np.int64)
         self._arrays["contexts"] = contexts
         threads["context"] = contexts.ctypes.data + np.arange(n_threads) * contexts.strides[0]

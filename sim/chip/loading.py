@@ -235,7 +235,6 @@ class ProgramLoader:
             n_threads = self._arrays.n_workers * THREADS_PER_CORE
             self.riscv = RiscvCores(
                 self.arch,
-                self._arrays.machine,
                 self._arrays.l1,
                 n_threads,
                 text_base,

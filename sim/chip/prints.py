@@ -2,7 +2,7 @@
 
 import struct
 
-from tensim.sim.cores.riscv.interpreter import PRINT_MORE
+from tensim.sim.cores.print_log import LINE, MAX_VALUES, MORE, formatted
 from tensim.sim.cores.riscv.traps import Manipulator, Print
 
 BASES = {Manipulator.HEX: "x", Manipulator.OCT: "o", Manipulator.DEC: "d"}
@@ -12,7 +12,7 @@ MASK = 0xFFFFFFFF
 class Stream:
     """The unfinished line of a thread and the state of its manipulators.
 
-    `string_at`: the text for reports at an address, or None.
+    `string_at`: the text at an address, of a Python kernel that of a number, or None.
     """
 
     def __init__(self, string_at):
@@ -24,11 +24,15 @@ class Stream:
     def add(self, entry):
         """Take a PRINT record; returns the lines that it completes."""
         kind, value, extra = int(entry["kind"]), int(entry["value"]), int(entry["extra"]) & MASK
-        if kind == PRINT_MORE:
+        if kind == MORE:
             kind, count, content = self._text
             self._text = kind, count, content + entry["text"].tobytes()
             return []
         lines = self.flush_text()
+        if kind == LINE:
+            return self.rest() + [
+                formatted(self._string_at(value), struct.unpack(f"<{MAX_VALUES}q", entry["text"].tobytes()))
+            ]
         if kind in (Print.TEXT, Print.FORMAT):
             found = self._string_at(value)
             self._text = kind, extra, entry["text"].tobytes() if found is None else found.encode()

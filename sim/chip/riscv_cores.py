@@ -28,7 +28,6 @@ from tensim.sim.engine.entry_points import run_core
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import ProgramError
 
-PRINTS, MARGIN_PRINTS = 1 << 14, 64
 TEXT_ALIGNMENT = rv.ICACHE_LINE
 # Of circular buffers, at the instruction level: address, size, pages, bytes of a page, as many as the chip has at most
 TABLE_WORDS = 4
@@ -55,12 +54,12 @@ def firmware_words(words, semaphore_base, core, slot):
 
 
 class RiscvCores:
-    """State of all cores of a chip.  `machine`: the record of the engine; `l1`: (worker, byte); `text_base`: L1 address;
+    """State of all cores of a chip.  `l1`: (worker, byte); `text_base`: L1 address;
     `l1_banks`: as in `layout.bank_tables`.
 
     `cores`, `registers`, `local`: of each thread (`tensim.sim.cores.riscv.core`)."""
 
-    def __init__(self, arch, machine, l1, n_threads, text_base, semaphore_base, l1_banks=None):
+    def __init__(self, arch, l1, n_threads, text_base, semaphore_base, l1_banks=None):
         self.arch, self._l1, self._text_base, self._semaphore_base = arch, l1, text_base, semaphore_base
         self._sets = max(int(arch["riscv.icache_bytes"]) // (rv.ICACHE_LINE * rv.ICACHE_WAYS), 1)
         self.cores = np.zeros(n_threads, rv.CORE)
@@ -72,9 +71,6 @@ class RiscvCores:
         self._firmware = np.zeros((n_threads, layout.firmware_bytes(arch)), np.uint8)
         self._firmware[:, layout.BANKS_AT : layout.BANKS_AT + len(banks)] = banks
         self._firmware_of = np.full((n_threads, len(FIRMWARE_WORDS)), -1, np.int64)
-        self._prints = np.zeros(PRINTS, rv.PRINT)
-        self._machine = machine
-        machine["prints_at"], machine["prints_room"] = self._prints.ctypes.data, PRINTS - MARGIN_PRINTS
         for name, table in (("registers_at", self.registers), ("icache_at", self._icache), ("local_at", self.local)):
             self.cores[name] = table.ctypes.data + np.arange(n_threads) * table.strides[0]
         self.cores["icache_sets"] = self._sets
@@ -142,9 +138,3 @@ class RiscvCores:
             first = firmware_words(words, self._semaphore_base, thread // THREADS_PER_CORE, slot)
             self._firmware[thread, : len(first)] = np.frombuffer(first, np.uint8)
         self.local[threads, : self._firmware.shape[1]] = self._firmware[threads]
-
-    def drain_prints(self):
-        """What the kernels have printed since the last time: PRINT records in simulated order."""
-        count = int(self._machine["n_prints"])
-        self._machine["n_prints"] = 0
-        return self._prints[:count].copy()

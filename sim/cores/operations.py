@@ -67,6 +67,7 @@ class Op(IntEnum):
     # --- debugging
     ZONE_BEGIN = 80  # name id
     ZONE_END = 81  # name id
+    PRINT = 82  # number of a text in the kernel, values
 
 
 # Codes that belong together are contiguous

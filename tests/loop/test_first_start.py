@@ -28,5 +28,5 @@ def test_a_cold_cache_is_filled_once(cold_cache):
         runs.append({path: path.stat().st_mtime_ns for kind in ("*.nbc", "*.o") for path in cold_cache.rglob(kind)})
     first, second = runs
     assert second == first
-    for half in ("event_loop.compute_operation-", "event_loop.data_operation-", "engine.event_loop.run-"):
+    for half in ("event_loop.compute_operation-", "event_loop.data_operation-", "loop.event_loop.run-"):
         assert len([path for path in first if path.name.startswith(half)]) == 1

@@ -35,9 +35,8 @@ from tensim.sim.cores.coprocessor.units import MATRIX, N_UNITS, VECTOR, span_tab
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.operations import Op
-from tensim.sim.cores.riscv.core import TEXT_PIECE, print_table
+from tensim.sim.cores.print_log import PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
-from tensim.sim.cores.riscv.interpreter import PRINT_BYTES, TEXT_FROM_END
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import (

@@ -18,7 +18,7 @@ REQUIRED = object()
 
 
 def parameters(text):
-    """{name: default} of "a b=0 noc=NOC": REQUIRED, an int, or the name of a state of the kernel (see STATES)."""
+    """{name: default} of "a b=0 noc=NOC": REQUIRED, an int, or the name of a state of the kernel (see STATES); "*c": any number."""
     result = {}
     for part in text.split():
         name, _, default = part.partition("=")
@@ -302,6 +302,6 @@ REFUSED_PREFIXES = {
     "align_local_cbs": "remote circular buffers are not modelled",
     "unpack_tilizeA_B": "the fused tilize of two operands is not modelled",
     "tilizeA_B_": "the fused tilize of two operands is not modelled",
-    "DPRINT": "device prints are not modelled",
+    "print": "kernels print with DPRINT(text, values...)",
     "dbg_": "the debugger's calls are not modelled",
 }

@@ -136,7 +136,10 @@ def _signature(parts):
         return Signature(
             [Parameter("arguments", Parameter.VAR_POSITIONAL), Parameter("options", Parameter.VAR_KEYWORD)]
         )
-    return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default) for name, default in parts])
+    kinds = {False: Parameter.POSITIONAL_OR_KEYWORD, True: Parameter.VAR_POSITIONAL}
+    return Signature(
+        [Parameter(name.lstrip("*"), kinds[name.startswith("*")], default=default) for name, default in parts]
+    )
 
 
 def signature(form):

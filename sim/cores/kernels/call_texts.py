@@ -211,6 +211,7 @@ SECTIONS = {
     "Debugging": {
         "ASSERT": "Stop the simulation with an error if the condition is false.",
         "DeviceZoneScopedN": "Open a profiler zone, by literal name, that ends with the enclosing block.",
+        "DPRINT": "Print a line: a literal text with a field (`{}`, `{:x}`, `{:f32}`, `{:bf16}`) for each value.",
         "WAYPOINT": "No effect: waypoints speak to a debugger.",
         "invalidate_l1_cache": "No effect: L1 is coherent in the model.",
     },
@@ -236,6 +237,7 @@ SPECIAL = {
     "riscv_nop": "count=1",
     "ASSERT": "condition",
     "DeviceZoneScopedN": "name",
+    "DPRINT": "text *values",
 }
 
 # Methods of the records that calls return: kind -> method -> (parameters, text)

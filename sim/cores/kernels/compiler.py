@@ -38,7 +38,7 @@ class CompiledKernel:
     name: str
     file: str
     lines: dict  # line number -> source text, of the kernel and its helpers in the same file
-    messages: list  # texts of raise and assert, by message id
+    messages: list  # texts of raise, assert and prints, by message id
     zones: list  # names of profiler zones, by zone id
     text_bytes: int  # estimated size of the RISC-V binary
     loaded_data_reaches_control: str | None  # why the kernel cannot run without data, None if it can
@@ -72,6 +72,10 @@ class CompiledKernel:
     def text_above(self, place):
         """The lines of the kernel above a place."""
         return [text for row, text in sorted(self.lines.items()) if row <= place["line"]]
+
+    def printed_text(self, number):
+        """The text of a print."""
+        return self.messages[number]
 
     def message(self, number):
         """Text of a raise or assert, or None."""

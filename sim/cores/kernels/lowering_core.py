@@ -7,6 +7,7 @@ from tensim.sim.cores.kernels.api import ANY_ROLE, parameters
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, literal
 from tensim.sim.cores.operations import Op
+from tensim.sim.cores.print_log import MAX_VALUES, formatted
 
 MAX_NOPS, NOPS_CHARGED = 1 << 16, 2048  # of one call; at once: a count of plain code has 12 bits
 
@@ -43,6 +44,23 @@ class CoreCalls(Part):
         zone = self.emitter.zones.index(name)
         self.emitter.post([(ANY_ROLE, Op.ZONE_BEGIN, [str(zone)])])
         self.emitter.open_zones.append(zone)
+
+    def call_DPRINT(self, node, positional, keywords):
+        """Print a line: a literal text with a replacement field for each value."""
+        text = getattr(positional[0], "value", None) if positional and not keywords else None
+        if not isinstance(text, str):
+            self.emitter.refuse(node, "DPRINT takes one literal text, and the values for its fields")
+        values = [self.expressions.integer(value).text for value in positional[1:]]
+        if len(values) > MAX_VALUES:
+            self.emitter.refuse(node, f"DPRINT takes up to {MAX_VALUES} values")
+        try:
+            formatted(text, [65] * len(values))
+        except (ValueError, IndexError, KeyError, OverflowError, AttributeError, TypeError) as error:
+            self.emitter.refuse(node, f"the text of DPRINT does not fit {len(values)} values: {error}")
+        if text not in self.emitter.messages:
+            self.emitter.messages.append(text)
+        number = self.emitter.messages.index(text)
+        self.emitter.post([(ANY_ROLE, Op.PRINT, [str(number), *values])])
 
     def call_riscv_nop(self, node, positional, keywords):
         """riscv_nop(count=1): that many `nop` in a row, each 4 bytes of the binary and a cycle where it runs."""

@@ -24,13 +24,7 @@ CORE = np.dtype(
     align=True,
 )  # fmt: skip
 NOTHING, LOADED, RESULT, RETRY, FAULTED, PRINTED, BROKEN = range(7)  # `pending`
-# What a thread printed: the arguments of `tensim.sim.cores.riscv.traps.Service.DPRINT`, and TEXT_PIECE bytes of a text in local
-# memory, of which a long one has several
-TEXT_PIECE = 64
-PRINT = np.dtype(
-    [(name, np.int64) for name in "thread time kind value extra".split()] + [("text", np.uint8, TEXT_PIECE)], align=True
-)
 ICACHE_WAYS = 2  # what loops of 1024 to 2048 instructions take (docs/hardware/riscv.md#instruction-fetch)
 ICACHE_LINE = 16  # bytes: one read of L1
 
-core_table, print_table = table(CORE), table(PRINT)
+core_table = table(CORE)

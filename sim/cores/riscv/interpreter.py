@@ -18,19 +18,17 @@ from tensim.sim.cores.local_memory import begin_load, begin_store
 from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.oddities import note
 from tensim.sim.cores.operations import Op
+from tensim.sim.cores.print_log import MORE, PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
 from tensim.sim.cores.riscv.core import (
     BROKEN,
     FAULTED,
     LOADED,
     NOTHING,
-    PRINT,
     PRINTED,
     REGISTER_BYTES,
     RESULT,
     RETRY,
-    TEXT_PIECE,
     core_table,
-    print_table,
 )
 from tensim.sim.cores.riscv.decode import MISALIGNED_TARGET, SINK, Code
 from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE, N_CIRCULAR_BUFFERS
@@ -83,10 +81,7 @@ NO_ACCESS, LOADING, STORING = range(3)
 NEVER_DECODED = 255
 TAINT_BRANCH, TAINT_ADDRESS, TAINT_OPERAND, TAINT_DIVISION, TAINT_CONTROL = range(5)  # what unmoved data reached
 PRINT_TEXT, PRINT_FORMAT = int(Print.TEXT), int(Print.FORMAT)
-PRINT_MORE = -1  # kind of the entries with the rest of a text
 MAX_PRINTED = 512  # bytes of a text in local memory
-PRINT_BYTES = PRINT.itemsize
-TEXT_FROM_END = PRINT.itemsize - PRINT.fields["text"][1]
 FIRST_SHARED_COLUMN = ctx.CB_RECEIVED  # columns of a circular buffer's row that other threads change
 
 
@@ -303,7 +298,7 @@ def note_print(m, t, core, index, now):
             store_8(texts + i, byte)
             if byte == 0:
                 return
-        place, left, kind = place + TEXT_PIECE, left - TEXT_PIECE, PRINT_MORE
+        place, left, kind = place + TEXT_PIECE, left - TEXT_PIECE, MORE
         if left <= 0:
             return
 

@@ -373,7 +373,7 @@ REFUSED = """topk_tile_init topk_local_sort topk_merge topk_rebuild max_reduce_w
     dequant_tile welford_init welford_update two_pass_stats_update_rows rand_tile rand_tile_init dropout_tile cumsum_tile
     tiled_prod_tile alt_complex_rotate90_tile remote_cb_wait_front remote_cb_pop_front remote_cb_reserve_back
     remote_cb_push_back_and_write_pages resize_remote_sender_cb_interface update_remote_cb_config_in_l1
-    align_local_cbs_to_remote_cb unpack_tilizeA_B_block tilizeA_B_reduce_init DPRINT dbg_pause""".split()
+    align_local_cbs_to_remote_cb unpack_tilizeA_B_block tilizeA_B_reduce_init dbg_pause""".split()
 
 
 @pytest.mark.parametrize("name", REFUSED)
