@@ -53,7 +53,9 @@ class Executor:
         self.orders_itself = (
             False  # who issues commands sees to their order: a command comes behind all that is over then
         )
-        self.captures = []  # `check(record)` may refuse a command; `add(record, result, host time of the call)` follows it
+        # Those of `system` follow its commands: `check(record)` may refuse one, `add(record, result, host time of the call)` notes
+        # it.  Others are there because systems that follow each other have one list: what dies of an older one is none of theirs.
+        self.captures = []
 
     def submit(self, record):
         """Carry out one record.  Raises UsageError or ProgramError; see the handlers.
@@ -81,7 +83,8 @@ class Executor:
     def _carry_out(self, record):
         for rewrite in self.rewrites:
             record = rewrite(record)
-        for capture in self.captures:
+        captures = [capture for capture in self.captures if capture.system is self.system]
+        for capture in captures:
             capture.check(record)
         called_fs = self.host.now_fs
         self._carried_out, outer = type(record).__name__, self._carried_out
@@ -90,7 +93,7 @@ class Executor:
         self._log_call(record, called_fs)
         for observer in self.observers:
             observer(record, result)
-        for capture in self.captures:
+        for capture in captures:
             capture.add(record, result, called_fs)
         return result
 

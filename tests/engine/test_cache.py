@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, FABRIC, compiled_sources
+from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, FABRIC, STOPS, compiled_sources
 
 IMPORTS = """
 import importlib, sys
@@ -19,6 +19,7 @@ PLAIN = {
     "tensim",
     "tensim.sim",
     "tensim.sim.cache_folder",
+    "tensim.sim.chip",
     "tensim.sim.cores.kernels",
     "tensim.sim.cores.riscv",
     "tensim.sim.errors",
@@ -29,6 +30,6 @@ PLAIN = {
 
 def test_all_that_compiled_code_imports_is_part_of_the_hash():
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=300, check=True)
-    covered = {f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR, *FABRIC))}
+    covered = {f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR, *FABRIC, *STOPS))}
     assert set(done.stdout.split()) - covered - PLAIN <= set()
     assert "tensim.sim.loop.event_loop" in covered

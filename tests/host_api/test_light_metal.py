@@ -4,6 +4,7 @@ The workloads are those of tt-metal's Light Metal tests (docs/hardware/upstream_
 """
 
 # ruff: noqa: F403, F405
+import gc
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import tensim as tt
+from tensim.device import current_system
 from tensim.examples import EXAMPLES
 from tensim.kernel_api import *
 from tensim.light_metal.binary import verified
@@ -511,6 +513,29 @@ def test_calls_for_a_buffer_reach_its_own_system(device):
         assert tt.light_metal_compare_to_capture(device.command_queue(0), buffer) == WORDS.tobytes()
     replay = LightMetalReplay(captured.binary)
     assert replay.run() and [found["passed"] for found in replay.compares] == [True]
+
+
+def test_what_dies_of_an_older_system_is_not_captured():
+    """Its host may be far ahead; Python lets go of its buffers whenever it likes."""
+    older = tt.create_device(0)
+    kept = dram(older, 64, 64)
+    current_system().host.work(10**12)
+    tt.finish(older.command_queue())
+    tt.close_device(older)
+    device = tt.create_device(0)
+    try:
+        queue = device.command_queue()
+        with tt.light_metal_capture() as captured:
+            source, target, scratch = dram(device, 64, 64), dram(device, 64, 64), l1(device, 64, 64)
+            del kept
+            gc.collect()
+            program = copy_program(device, source.address, target.address, scratch.address)
+            tt.enqueue_write_buffer(queue, source, WORDS)
+            tt.enqueue_program(queue, program)
+            tt.finish(queue)
+        check_replay(device, captured.binary)
+    finally:
+        tt.close_device(device)
 
 
 def test_a_binary_is_not_saved_as_a_folder(device, tmp_path):

@@ -99,7 +99,7 @@ def test_its_results_name_the_same_code_as_those_of_the_checkout(python, tmp_pat
     assert run(python, "-c", code, cwd=tmp_path).strip() == code_digest()
 
 
-ENGINE = "engine.event_loop.run-*.o"
+ENGINE = "loop.event_loop.run-*.o"
 
 
 def test_its_commands_run(python, tmp_path):

@@ -17,10 +17,19 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host.wiring import BOARDS
 
 PROGRAM = Path(__file__).with_name("mesh_program.py")
-try:
-    LIBRARY = find_library()
-except UsageError:
-    LIBRARY = None
+
+
+def _library():
+    """The library with torch beside it, which brings tensors to chips; None where one is missing."""
+    try:
+        found = find_library()
+    except UsageError:
+        return None
+    has_torch = subprocess.run([found.python, "-c", "import torch"], capture_output=True).returncode == 0
+    return found if has_torch else None
+
+
+LIBRARY = _library()
 EIGHT_ROWS = {"board": "n300", "boards.n300.rows": [1, 2, 3, 4, 7, 8, 9, 10]}
 
 
@@ -75,7 +84,7 @@ CASES = {
 }
 
 
-@pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
+@pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn and torch")
 @pytest.mark.parametrize("case", CASES)
 def test_collectives_give_the_right_bits(case, tmp_path):
     board, fabric, rows, columns, names = CASES[case]

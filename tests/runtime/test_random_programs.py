@@ -1,7 +1,7 @@
 """Random programs against a plain model: data, failures and order, whatever the layouts, places, types and queues (I1-I3, I5,
 I8, I9, I15 of docs/hardware/runtime.md#invariants).
 
-TENSIM_RANDOM_PROGRAMS: how many (300), from the seed TENSIM_RANDOM_SEED (0) on; 20000 for a night.
+TENSIM_RANDOM_PROGRAMS: how many (150), from the seed TENSIM_RANDOM_SEED (0) on; 20000 for a night.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.random_programs import Run, check, fault_of, looking, make_program, times
 
-PROGRAMS, FIRST = int(os.environ.get("TENSIM_RANDOM_PROGRAMS", 300)), int(os.environ.get("TENSIM_RANDOM_SEED", 0))
+PROGRAMS, FIRST = int(os.environ.get("TENSIM_RANDOM_PROGRAMS", 150)), int(os.environ.get("TENSIM_RANDOM_SEED", 0))
 BATCH = 25
 VARIATIONS = ("look", "fault", "queues")
 
