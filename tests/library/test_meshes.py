@@ -9,27 +9,16 @@ from pathlib import Path
 import pytest
 
 from tensim.library.descriptions import cluster_description, ethernet_channels
-from tensim.library.environment import find_library
 from tensim.library.routers import ToldWiring
 from tensim.library.runner import wiring_of
 from tensim.sim.arch import load_arch
-from tensim.sim.errors import UsageError
 from tensim.sim.host.wiring import BOARDS
+from tests.library.interpreters import library_with_torch
 
 PROGRAM = Path(__file__).with_name("mesh_program.py")
 
 
-def _library():
-    """The library with torch beside it, which brings tensors to chips; None where one is missing."""
-    try:
-        found = find_library()
-    except UsageError:
-        return None
-    has_torch = subprocess.run([found.python, "-c", "import torch"], capture_output=True).returncode == 0
-    return found if has_torch else None
-
-
-LIBRARY = _library()
+LIBRARY = library_with_torch()
 EIGHT_ROWS = {"board": "n300", "boards.n300.rows": [1, 2, 3, 4, 7, 8, 9, 10]}
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tensim.library.environment import find_library
-from tensim.sim.errors import UsageError
 from tensim.sim.host.wiring import BOARDS
+from tests.library.interpreters import library_with_torch
 
 NETWORKS = Path(__file__).parents[2] / "examples/networks"
 SMALL = {  # chip, or board of several, and command line
@@ -38,17 +37,7 @@ main(lambda session: session.check("all", session.put(torch.eye(32)), lambda: -t
 """
 
 
-def _library():
-    """The library with torch beside it; None where one is missing."""
-    try:
-        found = find_library()
-    except UsageError:
-        return None
-    has_torch = subprocess.run([found.python, "-c", "import torch"], capture_output=True).returncode == 0
-    return found if has_torch else None
-
-
-LIBRARY = _library()
+LIBRARY = library_with_torch()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn and torch")
 
 
