@@ -1,5 +1,6 @@
 """What kernels print, as records of which Python makes text (`tensim.sim.chip.prints`)."""
 
+import re
 import string
 import struct
 
@@ -36,6 +37,10 @@ def print_line(m, thread, now):
         store_64(values + 8 * i, argument(t, 1 + i))
 
 
+# Of a field's format; whatever the value, it fits and is short: texts come from files of somebody else's, too
+_FORMAT = re.compile(r"(?:.?[<>=^])?[-+ ]?#?0?\d{0,2}[,_]?[bdoxX]?|f32|bf16")
+
+
 class Values(string.Formatter):
     """`str.format` for words of a kernel: `{}` as an integer, any of Python's formats of integers, `{:f32}` and `{:bf16}` as the
     number whose bits they are."""
@@ -48,6 +53,16 @@ class Values(string.Formatter):
         return super().format_field(value, format_spec)
 
 
+def check_text(text, count):
+    """ValueError, IndexError or KeyError for a text of a Python kernel that `count` values do not fit."""
+    for _, field, form, conversion in string.Formatter().parse(text):
+        if field is not None and (conversion or not re.fullmatch(r"\d{0,2}", field)):
+            raise ValueError(f"field {field!r} is not a value by its place")
+        if form and not _FORMAT.fullmatch(form):
+            raise ValueError(f"format {form!r} is none of an integer up to 99 wide, f32 or bf16")
+    formatted(text, [65] * count)
+
+
 def formatted(text, values):
-    """A line of a Python kernel.  ValueError, IndexError, KeyError and OverflowError for a text that does not fit its values."""
+    """A line of a Python kernel, whose text is right (`check_text`)."""
     return Values().vformat(text, values, {}).removesuffix("\n")

@@ -7,7 +7,7 @@ from tensim.sim.cores.kernels.api import ANY_ROLE, parameters
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, literal
 from tensim.sim.cores.operations import Op
-from tensim.sim.cores.print_log import MAX_VALUES, formatted
+from tensim.sim.cores.print_log import MAX_VALUES, check_text
 
 MAX_NOPS, NOPS_CHARGED = 1 << 16, 2048  # of one call; at once: a count of plain code has 12 bits
 
@@ -54,8 +54,8 @@ class CoreCalls(Part):
         if len(values) > MAX_VALUES:
             self.emitter.refuse(node, f"DPRINT takes up to {MAX_VALUES} values")
         try:
-            formatted(text, [65] * len(values))
-        except (ValueError, IndexError, KeyError, OverflowError, AttributeError, TypeError) as error:
+            check_text(text, len(values))
+        except (ValueError, IndexError, KeyError) as error:
             self.emitter.refuse(node, f"the text of DPRINT does not fit {len(values)} values: {error}")
         if text not in self.emitter.messages:
             self.emitter.messages.append(text)
