@@ -25,8 +25,10 @@ STEPS = "write_noc credit_noc poll_sender poll_receiver send credit write chunk 
 
 @dataclass(frozen=True)
 class Slots:
-    """How a router divides its buffer: packets that each sender channel and the receiver channel hold, payload of a packet."""
+    """How a router divides its buffer: packets that the sender channel of workers, each other one and the receiver channel hold,
+    payload of a packet."""
 
+    worker: int
     sender: int
     receiver: int
     payload: int
@@ -36,16 +38,23 @@ class Slots:
         """Of a slot, a whole number of NoC words."""
         return -(-(layout.HEADER_BYTES + self.payload) // 64) * 64
 
+    def senders(self, channels):
+        """Slots of all sender channels."""
+        return self.worker + (channels - 1) * self.sender
+
 
 def slots_of(arch, channels, mesh, payload):
-    """The first division in `ethernet.router.slots` that fits into the buffer with so many sender channels; UsageError: none."""
+    """The first division in `ethernet.router.slots` that fits into the buffer with so many sender channels; UsageError: none.
+
+    In a mesh the sender channel of workers also has what is left.
+    """
     key = "ethernet.router.slots" + "_mesh" * mesh
+    room = arch["ethernet.router.buffer_bytes"] // (header_bytes(arch, mesh) + payload)
     for text in arch[key]:
         sender, receiver = (int(part) for part in text.split("-"))
-        if (channels * sender + receiver) * (header_bytes(arch, mesh) + payload) <= arch[
-            "ethernet.router.buffer_bytes"
-        ]:
-            return Slots(sender, receiver, payload)
+        left = room - channels * sender - receiver
+        if left >= 0:
+            return Slots(sender + left * mesh, sender, receiver, payload)
     raise UsageError(
         f"packets of {payload} B do not fit: a router has {arch['ethernet.router.buffer_bytes']} B for them",
         hint=f"at least {arch[key][-1]} packets of {channels} sender channels and the receiver channel",
@@ -114,7 +123,8 @@ class Routers:
         f, slots = record[0], self.slots
         f["routers_at"], f["n_routers"] = self.table.ctypes.data, len(self.ports)
         f["processors"], f["mesh"] = arch["ethernet.router.processors"], self.mesh
-        f["tx_slots"], f["rx_slots"], f["slot_bytes"] = slots.sender, slots.receiver, slots.bytes
+        f["worker_slots"], f["tx_slots"], f["rx_slots"] = slots.worker, slots.sender, slots.receiver
+        f["slot_bytes"] = slots.bytes
         f["header_bytes"], f["max_payload"] = header_bytes(arch, self.mesh), slots.payload
         f["wire_1024"] = round(1024 * arch.clock_mhz / 1000 / arch["ethernet.line_bytes_per_ns"])
         f["frame_bytes"], f["frame_overhead"] = arch["ethernet.frame_bytes"], arch["ethernet.frame_overhead"]
@@ -140,7 +150,7 @@ class Routers:
             r["direction"], r["n_channels"] = direction ^ 1, channels
             r["straight"] = self.turns.get(direction ^ 1, direction ^ 1)
             r["tx_base"] = layout.FIRST_SLOT
-            r["rx_base"] = layout.FIRST_SLOT + channels * self.slots.sender * self.slots.bytes
+            r["rx_base"] = layout.FIRST_SLOT + self.slots.senders(channels) * self.slots.bytes
             r["downstream"], r["full_since"], r["asleep"] = -1, -1, 1
             words = self.arrays["l1"][core, layout.FIRST_WORD : layout.FIRST_SLOT]
             words[:] = 0
@@ -197,7 +207,7 @@ class Routers:
         """Write into every worker's L1 what its kernels need to know; `number`: of the chip in a mesh of so many rows, columns."""
         words = np.zeros(worker_area.BYTES // 4, np.uint32)
         words[worker_area.FIRST_SLOT], words[worker_area.SLOT_BYTES] = layout.FIRST_SLOT, self.slots.bytes
-        words[worker_area.SLOTS], words[worker_area.MAX_PAYLOAD] = self.slots.sender, self.slots.payload
+        words[worker_area.SLOTS], words[worker_area.MAX_PAYLOAD] = self.slots.worker, self.slots.payload
         words[worker_area.NOTIFIED], words[worker_area.CREDITS_AT] = layout.NOTIFIED, layout.CREDITS_AT
         words[worker_area.ROWS], words[worker_area.COLUMNS], words[worker_area.CHIP] = rows, columns, number
         for (channel, direction), (x, y) in zip(self.ports, self.named, strict=True):

@@ -109,7 +109,7 @@ class Fabric:
         number = self.port(chip, direction, link)
         x, y = routers.named[number]
         return Connection(
-            x, y, layout.FIRST_SLOT, self.slots.bytes, self.slots.sender, layout.NOTIFIED, layout.CREDITS_AT,
+            x, y, layout.FIRST_SLOT, self.slots.bytes, self.slots.worker, layout.NOTIFIED, layout.CREDITS_AT,
             header_bytes(self.arch, self.mesh), routers.ports[number][0],
         )  # fmt: skip
 

@@ -6,6 +6,8 @@ import pytest
 
 import tensim as tt
 from tensim.fabric_api import *
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.routers import slots_of
 from tensim.sim.cores.fabric import layout
 from tensim.sim.errors import DeadlockError, ProgramError, UsageError
 from tensim.traces.timeline import write_timeline
@@ -234,6 +236,25 @@ def test_wrong_packets(kind, route, match):
         fails(mesh, header(mesh, kind, 64, route), match, payload=bytes(64))
     finally:
         closed(mesh)
+
+
+# what the library (ttnn 0.81.1) tells its router: chip, sender channels, payload; slots of workers, another sender, the receiver
+TOLD = [
+    ("blackhole", 2, 4352, 16, 16, 32), ("blackhole", 2, 7168, 16, 16, 16), ("blackhole", 2, 11264, 8, 8, 16),
+    ("blackhole", 2, 14336, 8, 8, 8), ("blackhole", 2, 15232, 4, 4, 8), ("blackhole", 4, 3072, 35, 16, 32),
+    ("blackhole", 4, 4352, 17, 16, 16), ("blackhole", 4, 5120, 29, 8, 16), ("blackhole", 4, 8704, 9, 8, 8),
+    ("blackhole", 4, 9216, 19, 4, 8), ("blackhole", 4, 14336, 5, 4, 8), ("blackhole", 4, 15232, 7, 4, 4),
+    ("wormhole_b0", 2, 3072, 16, 16, 16), ("wormhole_b0", 2, 4352, 8, 8, 16), ("wormhole_b0", 2, 5120, 8, 8, 8),
+    ("wormhole_b0", 4, 1024, 104, 7, 11), ("wormhole_b0", 4, 4352, 14, 4, 8), ("wormhole_b0", 4, 5120, 9, 4, 8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "channels", "payload", "worker", "sender", "receiver"), TOLD)
+def test_a_buffer_is_divided_as_the_library_does(name, channels, payload, worker, sender, receiver):
+    arch = load_arch(name)
+    assert channels in (2, arch["ethernet.router.mesh_channels"])
+    found = slots_of(arch, channels, channels > 2, payload)
+    assert (found.worker, found.sender, found.receiver) == (worker, sender, receiver)
 
 
 def test_slots_that_overrun():

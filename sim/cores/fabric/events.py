@@ -22,6 +22,7 @@ from tensim.sim.cores.fabric.layout import (
     RETURNED,
     ROUTE,
     STRIDE,
+    TRANSACTION_IDS,
     TURN,
     WAKE,
     event_of,
@@ -29,6 +30,7 @@ from tensim.sim.cores.fabric.layout import (
     l1_of,
     receiver_slot,
     routers_of,
+    sender_slots,
 )
 from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
@@ -139,8 +141,8 @@ def sender_step(m, r, channel, now):
     if load_u32(opens) != 0:
         r.opened[channel] = r.slot_sent[channel]
         store_32(opens, 0)
-    if packets_waiting(m, r, channel) > f.tx_slots:
-        fail(m, r.thread, Fault.FABRIC_SLOT, channel, packets_waiting(m, r, channel), f.tx_slots)
+    if packets_waiting(m, r, channel) > sender_slots(f, channel):
+        fail(m, r.thread, Fault.FABRIC_SLOT, channel, packets_waiting(m, r, channel), sender_slots(f, channel))
         return 0
     if packets_waiting(m, r, channel) > 0:
         free = f.rx_slots - (r.sent - r.completed)
@@ -165,7 +167,7 @@ def sender_step(m, r, channel, now):
 
 @compiled()
 def writes_under_way(m, r, slot):
-    words, base = noc_words_of(m), r.thread * NOC_WORDS + TRID_WRITES + slot
+    words, base = noc_words_of(m), r.thread * NOC_WORDS + TRID_WRITES + slot % TRANSACTION_IDS
     return words[base] + words[base + 64]
 
 
@@ -228,7 +230,7 @@ def receiver_step(m, r, now):
             return cycles
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)
         r.awaiting_flush = 0
-    elif r.arrived > r.started:
+    elif r.arrived > r.started and r.started - r.finished < TRANSACTION_IDS:
         slot = r.started % f.rx_slots
         taken = take_packet(m, r, slot, now + cycles)
         if taken > 0:

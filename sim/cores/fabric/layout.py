@@ -14,7 +14,8 @@ from tensim.sim.engine.tables import table
 MAX_CHANNELS = 4  # sender channels: the workers' and one for each other direction
 NORTH, SOUTH, EAST, WEST = range(4)
 N_DIRECTIONS = 4
-MAX_SLOTS = 16  # of a receiver channel: as many as a NIU has transaction ids
+MAX_SLOTS = 32  # of a receiver channel
+TRANSACTION_IDS = 16  # of a NIU: packets that a router writes at a time, one to each
 PROCESSORS = 2
 
 # --- words of a packet header, uint32; addresses are of the NoC and take two
@@ -74,10 +75,11 @@ ROUTER = np.dtype(
 # Cycles of the firmware's steps, of the line, and sizes (`ethernet.router` and `ethernet.line` in sim/arch); wire_1024: cycles a
 # byte, times 1024; first_level_ack: 1 when a slot is free for its writer when the packet has arrived, not when it has been
 # written; queued: payloads that the transmit queue holds beside the one on the
-# line; injection_slots: free receiver slots that the workers' channel needs to send
+# line; worker_slots, tx_slots: of the sender channel of workers and of each other one; injection_slots: free receiver slots that
+# the workers' channel needs to send
 FABRIC = np.dtype(
     [(name, np.int64) for name in (
-        "routers_at n_routers processors mesh tx_slots rx_slots slot_bytes header_bytes max_payload "
+        "routers_at n_routers processors mesh worker_slots tx_slots rx_slots slot_bytes header_bytes max_payload "
         "wire_1024 frame_bytes frame_overhead line_latency signal_cycles queued "
         "poll_sender poll_receiver send credit write chunk increment forward complete "
         "first_level_ack injection_slots write_noc credit_noc"
@@ -125,7 +127,14 @@ def l1_of(m, r):
 @compiled(inline="always")
 def sender_slot(f, r, channel, count):
     """Offset in L1 of the slot of packet `count` of a sender channel; who opens it begins with its first slot."""
-    return r.tx_base + (channel * f.tx_slots + (count - r.opened[channel]) % f.tx_slots) * f.slot_bytes
+    before = 0 if channel == 0 else f.worker_slots + (channel - 1) * f.tx_slots
+    return r.tx_base + (before + (count - r.opened[channel]) % sender_slots(f, channel)) * f.slot_bytes
+
+
+@compiled(inline="always")
+def sender_slots(f, channel):
+    """Slots of a sender channel; the first is that of workers."""
+    return f.worker_slots if channel == 0 else f.tx_slots
 
 
 @compiled(inline="always")

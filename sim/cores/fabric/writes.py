@@ -1,6 +1,6 @@
 """What a router's receiver writes over the NoC of its chip: payloads, words, increments, and packets for other routers.
 
-Each write bears the receiver slot as its transaction id, so that the slot is free when no write with that id is under way.
+Each write bears a number of its receiver slot as its transaction id: the slot is free when no write with that id is under way.
 """
 
 from tensim.sim.cores.fabric.layout import (
@@ -21,6 +21,7 @@ from tensim.sim.cores.fabric.layout import (
     SECOND,
     SIZES,
     STRIDE,
+    TRANSACTION_IDS,
     UNICAST_WRITE,
     VALUE,
     fabric_of,
@@ -63,12 +64,12 @@ def write_bytes(m, r, slot, source, address, size, time):
         return False
     index = new_transaction(m, WRITE, r.thread, fabric_of(m).write_noc, r.tile, tile)
     x = transactions_of(m)[index]
-    x.address, x.local, x.size, x.trid = offset, source, size, slot
+    x.address, x.local, x.size, x.trid = offset, source, size, slot % TRANSACTION_IDS
     if moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
     send_request(m, index, 1 + (size + m.flit_bytes - 1) // m.flit_bytes, time)
-    count_write(m, r.thread, fabric_of(m).write_noc, slot, 0)
+    count_write(m, r.thread, fabric_of(m).write_noc, x.trid, 0)
     return True
 
 
@@ -200,14 +201,14 @@ def forward(m, r, slot, out, route, time):
     noc = r.noc_of[out]
     index = new_transaction(m, WRITE, r.thread, noc, r.tile, target.tile)
     x = transactions_of(m)[index]
-    x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, slot
+    x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, slot % TRANSACTION_IDS
     x.size = max(size, 4)
     if size > 0 and moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + x.local, size)
     flits = 1 + (size + f.header_bytes + m.flit_bytes - 1) // m.flit_bytes
     send_request(m, index, flits, time + f.forward)
-    count_write(m, r.thread, noc, slot, 0)
+    count_write(m, r.thread, noc, x.trid, 0)
     r.forwarded[out] += 1
     notified = NOTIFIED + STRIDE * channel
     index = new_transaction(m, ATOMIC, r.thread, noc, r.tile, target.tile)
