@@ -42,7 +42,7 @@ def TensorAccessorArgs(cta_base: Any = ..., crta_base: Any = ...) -> Any:
 def UNPACK(call: Any) -> Any:
     """Make the call on the unpack thread only."""
 def WAYPOINT(*arguments: Any, **options: Any) -> Any:
-    """No effect: waypoints speak to a debugger."""
+    """No effect but one: a deadlock names the last one above the line of a thread."""
 def abs_int32_tile(idst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: |x| (x of Dst[idst], in place)."""
 def abs_int32_tile_init(*arguments: Any, **options: Any) -> Any:
@@ -339,6 +339,8 @@ def div_unary_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any =
     """Vector unit: x * a (a is the reciprocal of the divisor) (x of Dst[idst], in place)."""
 def div_unary_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
+def dprint_tensix_dest_reg(tile_id: Any = ...) -> Any:
+    """Print a tile of Dst, by the index that math calls give it."""
 def elu_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x if x >= 0 else a * (exp(x) - 1) (x of Dst[idst], in place)."""
 def elu_tile_init(*arguments: Any, **options: Any) -> Any:
@@ -1007,6 +1009,10 @@ def prelu_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any = ...
     """Vector unit: x if x >= 0 else a * x (x of Dst[idst], in place)."""
 def prelu_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
+def print_full_tile(cb: Any, tile_id: Any = ..., untilize: Any = ...) -> Any:
+    """Print a tile behind the pointer of a circular buffer, a line for each row (docs/debugging.md)."""
+def print_tile_rows(cb: Any, tile_id: Any, untilize: Any = ..., start_row: Any = ..., end_row: Any = ..., start_col: Any = ..., end_col: Any = ...) -> Any:
+    """Print rows and columns of a tile behind the pointer of a circular buffer."""
 def quickgelu_tile(idst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x * sigmoid(1.702 * x) (x of Dst[idst], in place)."""
 def quickgelu_tile_init(*arguments: Any, **options: Any) -> Any:

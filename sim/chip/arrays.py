@@ -32,7 +32,7 @@ TOUCHED_SHIFT, MAX_TOUCHED_BYTES = (
     1 << 27,
 )  # grain of what is read of DRAM: its smallest alignment; room for a bit of each
 
-PRINTS, MARGIN_PRINTS = 1 << 14, 64  # records; what an event may add
+PRINTS, MARGIN_PRINTS = 1 << 14, 128  # records; what an event may add
 
 
 class MachineArrays:

@@ -2,7 +2,9 @@
 
 import struct
 
+from tensim.sim.chip.printed_tiles import shown_tile
 from tensim.sim.cores.print_log import LINE, MAX_VALUES, MORE, formatted
+from tensim.sim.cores.print_tiles import NUMBERED
 from tensim.sim.cores.riscv.traps import Manipulator, Print
 
 BASES = {Manipulator.HEX: "x", Manipulator.OCT: "o", Manipulator.DEC: "d"}
@@ -20,10 +22,14 @@ class Stream:
         self._line, self._format, self._values, self._awaited = "", "", [], 0
         self._base, self._width, self._precision, self._fixed = "d", 0, None, False
         self._text = None  # (kind, bytes) of a text in local memory that may go on
+        self._tile = None  # (record, its bytes) of the tile that a slice is to be shown of
 
     def add(self, entry):
         """Take a PRINT record; returns the lines that it completes."""
         kind, value, extra = int(entry["kind"]), int(entry["value"]), int(entry["extra"]) & MASK
+        if kind == MORE and self._tile is not None:
+            self._tile = self._tile[0], self._tile[1] + entry["text"].tobytes()
+            return []
         if kind == MORE:
             kind, count, content = self._text
             self._text = kind, count, content + entry["text"].tobytes()
@@ -37,6 +43,11 @@ class Stream:
             found = self._string_at(value)
             self._text = kind, extra, entry["text"].tobytes() if found is None else found.encode()
             return lines
+        if kind in (Print.BUFFER_TILE, Print.DST_TILE):
+            self._tile = entry, b""
+            return lines
+        if kind == Print.SLICE:
+            return lines + self._slice(value, extra)
         if kind == Print.LINE_END:
             return lines + self._put("\n")
         if kind == Print.MANIPULATOR:
@@ -79,6 +90,13 @@ class Stream:
     def _put(self, text):
         *lines, self._line = (self._line + text).split("\n")
         return lines
+
+    def _slice(self, value, extra):
+        """Rows and columns of the tile before: a value of a text, or lines of their own."""
+        entry, content = self._tile
+        self._tile = None
+        text = shown_tile(entry, content, value, extra)
+        return self.rest() + text.split("\n") if extra >> 16 & NUMBERED else self._value(text)
 
     def _manipulate(self, what, value):
         if what in BASES:

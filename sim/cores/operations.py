@@ -68,6 +68,8 @@ class Op(IntEnum):
     ZONE_BEGIN = 80  # name id
     ZONE_END = 81  # name id
     PRINT = 82  # number of a text in the kernel, values
+    PRINT_TILE = 83  # cb, tile, first row, end row, first column, end column, untilize
+    PRINT_DST = 84  # idst      on the math thread
 
 
 # Codes that belong together are contiguous

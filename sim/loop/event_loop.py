@@ -32,6 +32,7 @@ from tensim.sim.cores.operations import (
     Op,
 )
 from tensim.sim.cores.print_log import print_line
+from tensim.sim.cores.print_tiles import print_buffer_rows, print_dst_rows
 from tensim.sim.cores.semaphores import WAIT_EQUAL, WAIT_MIN, l1_changed, semaphore_wait
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, NCRISC, THREADS_PER_CORE
 from tensim.sim.cores.tensix.configuration import configure
@@ -191,6 +192,12 @@ def data_operation(m, thread, now):
         return with_result(m, thread, now, m.cb_call, value)
     if op == Op.PRINT:
         print_line(m, thread, now)
+        return now
+    if op == Op.PRINT_TILE:
+        print_buffer_rows(m, thread, now)
+        return now
+    if op == Op.PRINT_DST:
+        print_dst_rows(m, thread, now)
         return now
     if op == Op.FAIL:
         fail(m, thread, Fault.KERNEL_FAILED, argument(t, 0), 0, 0)

@@ -220,6 +220,13 @@ OPERATIONS = {
     # --- no effect here: L1 is coherent in the model, waypoints only speak to a debugger
     "invalidate_l1_cache": call(""),
     "WAYPOINT": Call({}, (), ignores_arguments=True),
+    # --- tiles in print, with tt-metal's names (api/debug/dprint_pages.h, dprint_tensix.h)
+    "print_full_tile": operation(DM | UNPACK | PACK, Op.PRINT_TILE, "cb tile_id=0 untilize=0", "cb tile_id 0 32 0 32 untilize"),
+    "print_tile_rows": operation(
+        DM | UNPACK | PACK, Op.PRINT_TILE, "cb tile_id untilize=0 start_row=0 end_row=32 start_col=0 end_col=32",
+        "cb tile_id start_row end_row start_col end_col untilize",
+    ),
+    "dprint_tensix_dest_reg": operation(MATH, Op.PRINT_DST, "tile_id=0", "tile_id"),
 }  # fmt: skip
 
 _ALU = {"alu": 1}

@@ -212,7 +212,10 @@ SECTIONS = {
         "ASSERT": "Stop the simulation with an error if the condition is false.",
         "DeviceZoneScopedN": "Open a profiler zone, by literal name, that ends with the enclosing block.",
         "DPRINT": "Print a line: a literal text with a field (`{}`, `{:x}`, `{:f32}`, `{:bf16}`) for each value.",
-        "WAYPOINT": "No effect: waypoints speak to a debugger.",
+        "print_full_tile": "Print a tile behind the pointer of a circular buffer, a line for each row (docs/debugging.md).",
+        "print_tile_rows": "Print rows and columns of a tile behind the pointer of a circular buffer.",
+        "dprint_tensix_dest_reg": "Print a tile of Dst, by the index that math calls give it.",
+        "WAYPOINT": "No effect but one: a deadlock names the last one above the line of a thread.",
         "invalidate_l1_cache": "No effect: L1 is coherent in the model.",
     },
 }

@@ -14,7 +14,7 @@ FORWARD = """
     api/dataflow/dfb_binding_token.h api/dataflow/semaphore_binding_token.h
     api/dataflow/endpoints.h api/dataflow/noc.h api/dataflow/noc_semaphore.h
     api/debug/assert.h api/debug/dprint.h api/debug/dprint_pages.h api/debug/dprint_tensix.h api/debug/dprint_tile.h
-    api/debug/kernel_profiler.hpp api/debug/ring_buffer.h api/debug/waypoint.h api/debug/pause.h
+    api/debug/device_print.h api/debug/kernel_profiler.hpp api/debug/ring_buffer.h api/debug/waypoint.h api/debug/pause.h
     api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/scratchpad_binding_token.h
     api/semaphore.h internal/template_string.h
     api/tensor/local_tensor_accessor.h

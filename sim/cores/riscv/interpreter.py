@@ -19,6 +19,7 @@ from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.oddities import note
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.print_log import MORE, PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
+from tensim.sim.cores.print_tiles import BUFFER_TILE, DST_TILE, print_buffer_tile, print_dst_tile
 from tensim.sim.cores.riscv.core import (
     BROKEN,
     FAULTED,
@@ -285,6 +286,12 @@ def note_print(m, t, core, index, now):
     """Append what the core prints to the log, with the text if that lies in its local memory."""
     kind, value, extra = argument(t, 0), argument(t, 1) & WORD_MASK, argument(t, 2)
     place, left = value - LOCAL_BASE, 0
+    if kind == BUFFER_TILE:
+        print_buffer_tile(m, index, now, value & 255, extra, value >> 8 & 255, value >> 16)
+        return
+    if kind == DST_TILE:
+        print_dst_tile(m, index, now, value)
+        return
     if kind == PRINT_TEXT or kind == PRINT_FORMAT:
         left = min(max(core.local_bytes - place, 0), MAX_PRINTED) if place >= 0 else 0
     while True:

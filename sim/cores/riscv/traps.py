@@ -46,6 +46,9 @@ class Print(IntEnum):
     FORMAT = 10  # address of a format text with {}, number of values that follow
     MANIPULATOR = 11  # Manipulator, its value
     LINE_END = 12
+    BUFFER_TILE = 13  # circular buffer | pointer << 8 | width << 16, tile; kinds of `tensim.sim.cores.print_tiles`
+    DST_TILE = 14  # tile
+    SLICE = 15  # which rows and columns of the tile before, two words
 
 
 class Manipulator(IntEnum):

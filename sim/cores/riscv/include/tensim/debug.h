@@ -18,8 +18,10 @@
 #define LLK_ASSERT(condition, ...) ASSERT(condition)
 #define LIGHTWEIGHT_ASSERT(condition, ...) ASSERT(condition)
 #define WAYPOINT(...)
-#define PAUSE()
-#define WATCHER_RING_BUFFER_PUSH(...)
+// Of tt-metal's watcher, which would hold the core or keep the value: here the log says that the kernel came by.
+#define PAUSE() DEVICE_PRINT("PAUSE() at " __FILE__ ":" TENSIM_STRINGIFY(__LINE__) ": the kernel goes on; `tensim debug` stops at lines\n")
+#define WATCHER_RING_BUFFER_PUSH(x) DEVICE_PRINT("watcher ring buffer: {}\n", reinterpret_cast<const void*>(uint32_t(x)))
+#define WATCHER_RING_BUFFER_INIT()
 
 namespace tensim {
 struct Zone {
@@ -59,6 +61,8 @@ struct U32 {
 using bf16_t = BF16;
 namespace tensim {
 struct EndLine {};
+struct PrintedTile;
+TENSIM_INLINE void print_tile(const PrintedTile& slice);
 struct Setting {
     uint32_t code, value;
 };
@@ -77,6 +81,7 @@ TENSIM_INLINE void print_value(T value) {
     else if constexpr (std::is_integral_v<U>) print(std::is_signed_v<U> ? print_code::SIGNED : print_code::UNSIGNED, value);
     else if constexpr (std::is_convertible_v<U, const char*>) print(print_code::TEXT, uint32_t(static_cast<const char*>(value)));
     else if constexpr (std::is_pointer_v<U>) print(print_code::POINTER, uint32_t(value));
+    else if constexpr (std::is_base_of_v<PrintedTile, U>) print_tile(value);
     else if constexpr (std::is_convertible_v<U, uint32_t>) print(print_code::UNSIGNED, uint32_t(value));
 }
 struct Printer {
@@ -119,6 +124,7 @@ TENSIM_INLINE tensim::Setting DEFAULTFLOAT() { return {tensim::manipulator_code:
 TENSIM_INLINE tensim::Setting SETW(uint32_t width, bool = true) { return {tensim::manipulator_code::WIDTH, width}; }
 TENSIM_INLINE tensim::Setting SETPRECISION(uint32_t digits) { return {tensim::manipulator_code::PRECISION, digits}; }
 #define DPRINT (tensim::printer)
+#define CTSTR(literal) (literal)
 #define DEVICE_PRINT(...) (tensim::printer(__VA_ARGS__))
 #define DPRINT_UNPACK(x) UNPACK(x)
 #define DPRINT_MATH(x) MATH(x)

@@ -3,6 +3,7 @@
 #include "tensim/environment.h"
 #include "tensim/constants.h"
 #include "tensim/debug.h"
+#include "tensim/print_tiles.h"
 #include "tensim/transfers.h"
 #include "tensim/accessors.h"
 #include "tensim/objects.h"

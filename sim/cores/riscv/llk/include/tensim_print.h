@@ -37,7 +37,7 @@ __attribute__((always_inline)) inline void print_value(T value) {
     } else if constexpr (std::is_pointer_v<T>) {
         print(Printed::POINTER, reinterpret_cast<uint32_t>(value));
     } else {
-        print(Printed::TEXT, reinterpret_cast<uint32_t>("(not shown)"));  // a slice of a tile, an array
+        print(Printed::TEXT, reinterpret_cast<uint32_t>("(tiles and arrays are not shown at the instruction level)"));
     }
 }
 template <typename... Values>
