@@ -54,7 +54,9 @@ class Buffer:
     @property
     def address(self) -> int:
         """Address in every bank (lock-step); readable after deallocation too."""
-        return ReferenceInt(self._state.address, c.Reference.BUFFER_ADDRESS, self.unique_id)
+        address = self._state.address
+        assert address is not None  # since the buffer was made
+        return ReferenceInt(address, c.Reference.BUFFER_ADDRESS, self.unique_id)
 
     @property
     def size(self) -> int:
@@ -307,7 +309,9 @@ class GlobalSemaphore:
     @property
     def address(self) -> int:
         """L1 address of the word on each of its cores."""
-        return ReferenceInt(self._state.address, c.Reference.GLOBAL_SEMAPHORE_ADDRESS, self.id)
+        address = self._state.address
+        assert address is not None  # since the buffer was made
+        return ReferenceInt(address, c.Reference.GLOBAL_SEMAPHORE_ADDRESS, self.id)
 
     def reset_semaphore_value(self, value: int) -> None:
         """Write a value to all cores, by the host and at once."""

@@ -147,16 +147,11 @@ class Device:
 
     def num_banks(self, buffer_type: BufferType) -> int:
         """Banks of a memory: DRAM banks, or worker cores for L1."""
-        return self._state.allocators[self._memory(buffer_type)].banks
+        return _allocator(self._state, buffer_type).banks
 
     def allocated_bytes_per_bank(self, buffer_type: BufferType) -> int:
         """Bytes in use in each bank of a memory."""
-        return self._state.allocators[self._memory(buffer_type)].allocated
-
-    def _memory(self, buffer_type):
-        if buffer_type not in self._state.allocators:
-            raise UsageError(f"{BufferType(buffer_type).name} has no banks on a device")
-        return buffer_type
+        return _allocator(self._state, buffer_type).allocated
 
     # --- program cache
 
@@ -215,6 +210,12 @@ class Device:
         if not self.is_open:
             raise UsageError(f"device {self.id} is closed")
         return self.system.executor.submit(record)
+
+
+def _allocator(state, buffer_type):
+    if buffer_type not in state.allocators:
+        raise UsageError(f"{BufferType(buffer_type).name} has no banks on a device")
+    return state.allocators[buffer_type]
 
 
 def get_num_available_devices() -> int:

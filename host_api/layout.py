@@ -29,16 +29,16 @@ class TensorLayoutType(IntEnum):
     TILED_NFACES = 2
 
 
-def _flat(data):
+def _flat(data: ArrayLike) -> np.ndarray:
     return np.asarray(data).reshape(-1)
 
 
-def _blocks(data, height, width, block):
+def _blocks(data: np.ndarray, height: int, width: int, block: int) -> np.ndarray:
     """Flat (height, width) matrices as flat blocks of `block` x `block`, both in row-major order."""
     return data.reshape(-1, height // block, block, width // block, block).swapaxes(2, 3).reshape(-1)
 
 
-def _unblocks(data, height, width, block):
+def _unblocks(data: np.ndarray, height: int, width: int, block: int) -> np.ndarray:
     """The inverse of `_blocks`."""
     return data.reshape(-1, height // block, width // block, block, block).swapaxes(2, 3).reshape(-1)
 

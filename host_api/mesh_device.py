@@ -25,7 +25,7 @@ class MeshDevice:
     def __init__(self, shape: tuple[int, int], devices: list[Device], fabric: Fabric) -> None:
         self.shape, self.devices, self.fabric = shape, devices, fabric
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"MeshDevice({self.shape[0]}x{self.shape[1]} {self.devices[0].arch.name})"
 
     def __enter__(self) -> Self:
@@ -68,7 +68,7 @@ class MeshDevice:
         return self.fabric.link_utilization()
 
 
-def _direction(name):
+def _direction(name: str) -> int:
     if name not in DIRECTIONS:
         raise UsageError(f"direction {name!r}", hint=f"one of {', '.join(DIRECTIONS)}")
     return DIRECTIONS[name]

@@ -76,7 +76,7 @@ def collect_trace(device: Device, tid: int) -> bytes:
     return bytes(writer.finish(0, 0, "tensim"))
 
 
-def _collected(data):
+def _collected(data: bytes | bytearray | memoryview) -> TraceDescriptor:
     """The descriptor in the bytes of `collect_trace`."""
     binary = open_verified(bytes(data))
     root = binary.reader.root("trace_descriptors", "kernel_binaries")
@@ -85,7 +85,7 @@ def _collected(data):
             "the binary holds commands, not one trace alone",
             hint="LightMetalReplay runs it; collect_trace makes the other kind",
         )
-    entries = root.trace_descriptors or ()
+    entries = list(root.trace_descriptors or ())
     if len(entries) != 1 or entries[0].desc is None:
         raise UsageError(f"the binary holds {len(entries)} traces; collect_trace makes it hold one")
     return read_descriptor(entries[0].desc, KernelReader(root.kernel_binaries), {})

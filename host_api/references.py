@@ -4,14 +4,19 @@ They are ordinary integers everywhere; as a runtime argument they let a recorded
 Arithmetic gives plain integers.
 """
 
+from typing import Self
+
 
 class ReferenceInt(int):
     """`kind`: a tensim.sim.host.commands.Reference; `key`: the object's id, or x | y << 16 of a logical core."""
 
-    def __new__(cls, value, kind, key):
+    kind: int
+    key: int
+
+    def __new__(cls, value: int, kind: int, key: int) -> Self:
         number = super().__new__(cls, value)
         number.kind, number.key = kind, key
         return number
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
         return int, (int(self),)

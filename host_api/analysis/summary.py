@@ -7,8 +7,9 @@ import functools
 import numpy as np
 
 from tensim.analysis import verdict as verdicts
+from tensim.analysis.case import Case
 from tensim.analysis.facts import LaunchFacts, launches, span_cycles
-from tensim.analysis.rules import Case, advice, by_relevance
+from tensim.analysis.rules import advice, by_relevance
 from tensim.sim.chip import repetition, statistics
 from tensim.sim.chip.launch_work import WAIT_NAMES
 from tensim.sim.cores.numerics.data_format import DataFormat

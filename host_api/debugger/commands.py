@@ -197,7 +197,7 @@ def break_(session, words):
 def breakpoints(session, words):
     watched = session.watched
     told = None if watched is None else {
-        "core": core_name(session.chip, watched[0]), "address": watched[1], "bytes": watched[2], "value": watched[3],
+        "core": core_name(session.chip, watched.core), "address": watched.address, "bytes": watched.size, "value": watched.value,
     }  # fmt: skip
     return {"breakpoints": [one.as_json() for one in session.breakpoints.known.values()], "watched": told}
 

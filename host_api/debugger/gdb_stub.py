@@ -7,6 +7,7 @@ By the GDB manual's "Remote Protocol".  Time is one for all cores: while one thr
 import select
 
 from tensim.debugger.commands import perform
+from tensim.debugger.gdb_memory import PC, is_l1, put_register, read_memory, write_memory
 from tensim.debugger.gdb_packets import Closed
 from tensim.debugger.locations import Location, is_file
 from tensim.debugger.session import Left
@@ -14,12 +15,10 @@ from tensim.debugger.texts import answer_text, thread_text
 from tensim.sim.chip import inspection
 from tensim.sim.cores.disassembly.instruction_text import REGISTERS
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
-from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.errors import UsageError
 
-PC = 32  # number of the pc among gdb's registers of RISC-V
 TARGET = (
     '<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target version="1.0">'
     '<architecture>riscv:rv32</architecture><feature name="org.gnu.gdb.riscv.cpu">'
@@ -212,7 +211,7 @@ class GdbStub:
             return OK
         if kind == "2" and self.session.watched is None:
             place, count = int(address, 16), int(size, 16)
-            if 1 <= count <= 8 and self._is_l1(place, count):
+            if 1 <= count <= 8 and is_l1(self.session.chip, place, count):
                 self.session.watch(self._current // THREADS_PER_CORE, place, count)
                 return OK
         return FAILED if kind == "2" else UNKNOWN
@@ -240,66 +239,27 @@ class GdbStub:
 
     def _set_register(self, text):
         number, value = text.split("=")
-        return self._put_register(int(number, 16), bytes.fromhex(value))
+        return self._put(int(number, 16), bytes.fromhex(value))
 
     def _set_registers(self, text):
         for number in range(PC + 1):
-            if (said := self._put_register(number, bytes.fromhex(text[8 * number : 8 * number + 8]))) != OK:
+            if (said := self._put(number, bytes.fromhex(text[8 * number : 8 * number + 8]))) != OK:
                 return said
-        return OK
-
-    def _put_register(self, number, data):
-        chip, value = self.session.chip, int.from_bytes(data, "little", signed=True)
-        if number == PC:
-            pc = value & 0xFFFFFFFF
-            if pc == inspection.pc_of(chip, self._current):
-                return OK
-            if (
-                not self.session.stops.at_break(self._current)
-                or pc % INSTRUCTION_BYTES
-                or pc >= len(self.program.image.text)
-            ):
-                return FAILED
-            chip.loader.riscv.cores["pc"][self._current] = pc
-            chip.arrays["threads"]["line"][self._current] = pc // INSTRUCTION_BYTES
-        elif number:
-            chip.loader.riscv.registers[self._current][number] = value
         return OK
 
     def _read(self, text):
         address, size = (int(part, 16) for part in text.split(","))
-        data = self._memory(address, min(size, MOST_BYTES))
+        data = read_memory(self.session, self._current, self.program, address, min(size, MOST_BYTES))
         return data.hex() if data else FAILED
 
-    def _memory(self, address, size):
-        """Bytes that a core would read there, nothing outside of memories."""
-        chip, code = self.session.chip, self.program.image.text
-        if address < len(code):
-            return code[address : address + size]
-        if self._is_l1(address, size):
-            return bytes(chip.memory.read_l1(self._current // THREADS_PER_CORE, address, size))
-        inside, local = address - LOCAL_BASE, int(chip.loader.riscv.cores["local_bytes"][self._current])
-        return (
-            chip.loader.riscv.local[self._current][inside : min(inside + size, local)].tobytes()
-            if 0 <= inside < local
-            else b""
-        )
-
-    def _is_l1(self, address, size):
-        return 0 <= address <= self.session.chip.arch.l1_size - size
+    def _put(self, number, data):
+        return OK if put_register(self.session, self._current, self.program, number, data) else FAILED
 
     def _write(self, text):
         place, data = text.split(":")
         address, size = (int(part, 16) for part in place.split(","))
-        data, chip = bytes.fromhex(data)[:size], self.session.chip
-        inside, local = address - LOCAL_BASE, int(chip.loader.riscv.cores["local_bytes"][self._current])
-        if 0 <= inside <= local - len(data):
-            chip.loader.riscv.local[self._current][inside : inside + len(data)] = list(data)
-        elif address >= len(self.program.image.text) and self._is_l1(address, len(data)):
-            chip.memory.write_l1(self._current // THREADS_PER_CORE, address, data, chip.cycle)
-        else:
-            return FAILED
-        return OK
+        data = bytes.fromhex(data)[:size]
+        return OK if write_memory(self.session, self._current, self.program, address, data) else FAILED
 
     # --- the rest
 

@@ -4,13 +4,12 @@ import signal
 import threading
 from dataclasses import dataclass
 
-import numpy as np
-
 from tensim.debugger.locations import find
-from tensim.debugger.stops import Breakpoints, Stop
+from tensim.debugger.stops import Breakpoints, Stop, failed_thread, scheduled_thread
+from tensim.debugger.watched import Watched
 from tensim.running.execution import Watch
 from tensim.sim import state as st
-from tensim.sim.chip.places import core_name, thread_place
+from tensim.sim.chip.places import thread_place
 from tensim.sim.chip.stepping import AT_BREAK, AT_END, AT_WATCH, NO_STOP, EngineStops
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.threads import OPERATION_START
@@ -124,15 +123,11 @@ class Session(Watch):
 
     def watch(self, core, address, size):
         """Stop when bytes of the L1 of a core change; None: no longer."""
-        self.watched = None if core is None else (core, address, size, self.watched_value(core, address, size))
+        self.watched = None if core is None else Watched(self.chip, core, address, size)
         if core is None:
             self.stops.unwatch()
         else:
             self.stops.watch(core, address, size)
-
-    def watched_value(self, core, address, size):
-        """Bytes of L1 as a number."""
-        return int.from_bytes(self.chip.l1[core, address : address + size].tobytes(), "little")
 
     @property
     def programs(self):
@@ -151,7 +146,7 @@ class Session(Watch):
         if not self._begun and self.chip.is_running:
             self._begun = True
             if self._stops_at_start:
-                self._tell(Stop("start", self.stops.next_cycle(), self._scheduled(), "the program begins"))
+                self._tell(Stop("start", self.stops.next_cycle(), scheduled_thread(self.stops), "the program begins"))
         while True:
             if self._interrupted or self.asks_to_stop():
                 self._interrupted = False
@@ -186,26 +181,8 @@ class Session(Watch):
         """The run ends with an error."""
         self.failure = error
         if chip is self.chip:
-            thread = self._failed_thread(error)
+            thread = failed_thread(self.chip, error)
             self._tell(Stop("failed", chip.cycle, thread, error.message.split("\n")[0]))
-
-    def _failed_thread(self, error):
-        """The thread that an error is about."""
-        machine = self.chip.machine
-        if machine["stop"] == st.STOP_ERROR:
-            return int(machine["error_thread"])
-        states = self.chip.arrays["threads"]["state"]
-        cause = next((node for node in error.where.get("waiting", ()) if node["is_cause"]), None)
-        for thread in np.flatnonzero((states == st.PARKED) | (states == st.RUNNING)).tolist():
-            place = thread_place(self.chip, thread)
-            if cause is None or (place["core"], place["thread"]) == (cause["core"], cause["thread"]):
-                return thread
-        return None
-
-    def _scheduled(self):
-        """The thread whose event comes next."""
-        event = self.stops.next_event()
-        return -1 - event if -len(self.chip.arrays["threads"]) <= event < 0 else None
 
     def _meet_programs(self):
         """Programs that have been loaded since: breakpoints may be in them, and the traced thread may begin."""
@@ -231,7 +208,7 @@ class Session(Watch):
         """The `Stop` that this is, or None: the program goes on."""
         cycle = self.stops.next_cycle() if reason != AT_WATCH else self.chip.cycle
         if reason == AT_WATCH:
-            return self._watch_stop(thread)
+            return self.watched.stop(thread)
         program, row = self.stops.program(thread), self.stops.row(thread)
         if self.trace is not None and thread == self.trace.thread and reason == AT_BREAK:
             self.trace.note(self.stops, cycle)
@@ -255,16 +232,6 @@ class Session(Watch):
             return None
         step.count, step.start = step.count - 1, place
         return Stop("step", cycle, thread) if step.count <= 0 else None
-
-    def _watch_stop(self, thread):
-        core, address, size, before = self.watched
-        value = self.watched_value(core, address, size)
-        self.watched = core, address, size, value
-        text = f"{address:#x} of core {core_name(self.chip, core)} has changed from {before:#x} to {value:#x}"
-        if thread >= 0:
-            place = thread_place(self.chip, thread)
-            text += f", by {place['thread']} of core {place['core']}"
-        return Stop("watch", self.chip.cycle, thread if thread >= 0 else None, text)
 
     def _end_step(self):
         if self._step is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tensim.debugger.locations import Location
+from tensim.sim import state as st
 from tensim.sim.chip import inspection
 from tensim.sim.chip.places import thread_place
 from tensim.sim.cores import context as ctx
@@ -171,3 +172,23 @@ class Breakpoints:
             return False
         kind = one.location.operations[posted]
         return kind is None or kind == int(chip.arrays["contexts"][thread][ctx.ARG0])
+
+
+def failed_thread(chip, error):
+    """The thread that an error is about."""
+    machine = chip.machine
+    if machine["stop"] == st.STOP_ERROR:
+        return int(machine["error_thread"])
+    states = chip.arrays["threads"]["state"]
+    cause = next((node for node in error.where.get("waiting", ()) if node["is_cause"]), None)
+    for thread in np.flatnonzero((states == st.PARKED) | (states == st.RUNNING)).tolist():
+        place = thread_place(chip, thread)
+        if cause is None or (place["core"], place["thread"]) == (cause["core"], cause["thread"]):
+            return thread
+    return None
+
+
+def scheduled_thread(stops):
+    """The thread whose event comes next, or None; `stops`: `EngineStops`."""
+    event = stops.next_event()
+    return -1 - event if -len(stops.chip.arrays["threads"]) <= event < 0 else None

@@ -102,7 +102,7 @@ class BoundBinary:
         """{device: variant} for every device that the program may run on."""
         found = {}
         for member in getattr(place, "choices", (place,)):
-            self._check_mesh(program, member.device)
+            _check_mesh(program, member.device)
             variant = next((v for v in program.variants if v.runs_on(member.device)), None)
             if variant is None:
                 have = ", ".join(v.target for v in program.variants) or "none"
@@ -113,18 +113,6 @@ class BoundBinary:
                 )
             found[member.device] = variant
         return found
-
-    @staticmethod
-    def _check_mesh(program, device):
-        """A program that is made for a mesh of some shape runs on such a one only."""
-        shape = getattr(device, "shape", (1, 1))
-        if tuple(program.mesh_shape) not in ((1, 1), shape):
-            wanted = "x".join(map(str, program.mesh_shape))
-            raise BinaryIncompatible(
-                f"program {program.name} is for a mesh of {wanted} chips, {device.name} has {'x'.join(map(str, shape))}",
-                where={"program": program.name, "expected": list(program.mesh_shape), "found": list(shape)},
-                hint=f"open a mesh: sim://ARCH?mesh={wanted}",
-            )
 
     # --- running
 
@@ -215,12 +203,12 @@ class BoundBinary:
         """The tensor of an input on the program's device: from its home, where `strict` wants it to be."""
         tensor.storage  # noqa: B018  raises when it is gone
         home = self.home(wanted, device)
-        resident = self.is_resident(wanted, tensor, home)
+        resident = is_resident(wanted, tensor, home)
         differences = _different_data(wanted, tensor) if resident else _differences(wanted, tensor, home)
         if differences and ("shape" in differences or layouts == "strict"):
             raise _mismatch(position, wanted, differences)
         if resident:
-            tensor = self._upload(wanted, tensor, home, plan)
+            tensor = _upload(wanted, tensor, home, plan)
         elif differences:
             plan.conversions.append((wanted.name, plan_layout(tensor, wanted.wanted, home)))
             tensor = to_layout(tensor, wanted.wanted, home, wait=wait, label=f"convert {wanted.name}")
@@ -228,19 +216,6 @@ class BoundBinary:
             return tensor
         plan.transfers.append((wanted.name, plan_layout(tensor, wanted.wanted, device)))
         return to_layout(tensor, wanted.wanted, device, wait=wait, label=f"bring {wanted.name}")
-
-    @staticmethod
-    def is_resident(wanted, tensor, home):
-        """Whether an input is a constant of the host, which is uploaded once."""
-        return wanted.const and tensor.device is None and home.scheme != "host"
-
-    @staticmethod
-    def _upload(wanted, tensor, home, plan):
-        before = tensor.system.stats["residency.misses"]
-        resident = tensor.system.residency.get(tensor, home, wanted.wanted)
-        if tensor.system.stats["residency.misses"] > before:
-            plan.uploads.append((wanted.name, resident.nbytes))
-        return resident
 
     def home(self, wanted, device):
         """The device on which a tensor of a program that runs on `device` lies before and after it."""
@@ -487,3 +462,28 @@ def _mismatch(position, wanted, differences, kind="input"):
         },
         hint=hint,
     )
+
+
+def _check_mesh(program, device):
+    """A program that is made for a mesh of some shape runs on such a one only."""
+    shape = getattr(device, "shape", (1, 1))
+    if tuple(program.mesh_shape) not in ((1, 1), shape):
+        wanted = "x".join(map(str, program.mesh_shape))
+        raise BinaryIncompatible(
+            f"program {program.name} is for a mesh of {wanted} chips, {device.name} has {'x'.join(map(str, shape))}",
+            where={"program": program.name, "expected": list(program.mesh_shape), "found": list(shape)},
+            hint=f"open a mesh: sim://ARCH?mesh={wanted}",
+        )
+
+
+def is_resident(wanted, tensor, home):
+    """Whether an input is a constant of the host, which is uploaded once."""
+    return wanted.const and tensor.device is None and home.scheme != "host"
+
+
+def _upload(wanted, tensor, home, plan):
+    before = tensor.system.stats["residency.misses"]
+    resident = tensor.system.residency.get(tensor, home, wanted.wanted)
+    if tensor.system.stats["residency.misses"] > before:
+        plan.uploads.append((wanted.name, resident.nbytes))
+    return resident

@@ -164,7 +164,7 @@ def _step_of_reader(here, step, into, reader, queue, label):
 
 def _upload(here, step, device, into, wait, queue, label):
     _ready(here, ())
-    target = into or here.empty_in(step.layout, device)
+    target = into or here.empty(here.desc, step.layout, device, name=here.name)
     data = convert(here.storage.data, here.desc, here.layout, step.layout).tobytes()
     device.write(target, data, wait=wait, queue=queue, label=label)
     return target
@@ -186,10 +186,10 @@ def _download(here, layout, into, wait, queue, label):
 def _device_step(here, step, device, into, wait, queue, label):
     owner = here.device if step.where == here.device.name else device
     if owner is not here.device:
-        target = into or here.empty_in(step.layout, owner)
+        target = into or here.empty(here.desc, step.layout, owner, name=here.name)
         transfer_into(target, here, wait=wait, queue=queue, label=label)
         return target
-    target = into or here.empty_in(step.layout, owner)
+    target = into or here.empty(here.desc, step.layout, owner, name=here.name)
     parameters = {"before": describe_tensor(here.desc, here.layout), "after": describe_layout(target.layout)}
     owner.run_function(
         step.op, label, CONVERT, step.est_ns, parameters=parameters, reads=[here], writes=[target], wait=wait,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tensim.runtime.bound_programs import BoundBinary
+from tensim.runtime.bound_programs import BoundBinary, is_resident
 from tensim.runtime.conversion import to_layout, to_layout_into
 from tensim.runtime.counters import Counters
 from tensim.runtime.current_system import current
@@ -219,7 +219,7 @@ class _BoundProgram:
                 device = self.bound.home(wanted, self.device)
                 x = self._keep(Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name))
                 to_layout_into(x, self.staged[len(inputs)])
-            elif self.bound.is_resident(wanted, x, self.bound.home(wanted, self.device)):
+            elif is_resident(wanted, x, self.bound.home(wanted, self.device)):
                 self.system.residency.get(x, self.bound.home(wanted, self.device), wanted.wanted)
             inputs.append(x)
         places = [self.bound.home(wanted, self.device) for wanted in self.info.outputs]

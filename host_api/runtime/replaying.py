@@ -153,7 +153,7 @@ class _Replay(Replay):
             self.system.topology = build_topology(self.system.env, self.config, self.archs)
             self.system.host.use_costs(self.archs[0])
 
-    def _open(self, record):
+    def open(self, record):
         number = self.decoder.renumbered.get(record.device)
         if number is None:
             spec = self.specs[record.device] if record.device < len(self.specs) else f"device {record.device}"
@@ -164,9 +164,9 @@ class _Replay(Replay):
             queues = self.archs[number]["dispatch.max_queues"]
             if record.num_hw_cqs > queues:
                 raise _mismatch(f"{self.specs_here[number]} has too few queues", record.num_hw_cqs, queues)
-            self._note_differences(record.arch.load(), self.archs[number])
+            self.note_differences(record.arch.load(), self.archs[number])
             record = replace(record, arch=self.archs[number])
-        return super()._open(record)
+        return super().open(record)
 
     # --- commands
 

@@ -75,10 +75,6 @@ class Tensor:
             )
         return Tensor(device.system, desc, layout, device.allocate(desc, layout, name), name=name, device=device)
 
-    def empty_in(self, layout, device):
-        """A tensor of the same description and name, with undefined contents, elsewhere."""
-        return Tensor.empty(self.desc, layout, device, name=self.name)
-
     def held_by(self, storage, layout):
         """A host tensor of the same description and name over other bytes."""
         return Tensor(self.system, self.desc, layout, storage, name=self.name)

@@ -38,7 +38,7 @@ def transfer(src, to, *, layout=None, route="auto", execute_on="consumer", wait=
         return to_layout(src, layout, device, wait=wait, queue=place.queues if queue == ANY else queue, label=label)
     wanted = layout.resolved(src.desc)
     moves = src.layout.serves(wanted)  # nothing to convert
-    target = src.empty_in(wanted if moves else src.layout, device)
+    target = src.empty(src.desc, wanted if moves else src.layout, device, name=src.name)
     owner, mask = _executor(src, place, execute_on, queue)
     transfer_into(target, src, owner=owner, via=route, wait=wait, queue=mask, label=label)
     if moves:

@@ -2,12 +2,11 @@
 
 import contextlib
 import itertools
-from dataclasses import dataclass, field
 
 import simpy
 
 from tensim.sim.errors import CommandFault, ProgramError, UsageError
-from tensim.sim.host.allocator import Allocator, round_up
+from tensim.sim.host.allocator import Allocator
 from tensim.sim.host.buffers import (
     BUFFER_TYPE_NAMES,
     DRAM,
@@ -24,6 +23,7 @@ from tensim.sim.host.buffers import (
     shard_geometry,
 )
 from tensim.sim.host.dispatch import CommandQueue, Costs
+from tensim.sim.host.sub_devices import SubDeviceManager
 from tensim.sim.host.topology import HOST
 from tensim.sim.loop.environment import FS_PER_NS
 
@@ -39,22 +39,6 @@ def watched(watch):
         yield
     finally:
         _watching.remove(watch)
-
-
-@dataclass
-class SubDeviceManager:
-    """A division of the worker cores.  `allocators`: local L1 allocator of each sub-device, or none."""
-
-    id: int | None
-    sub_devices: list  # sets of logical cores
-    local_l1_size: int = 0
-    allocators: list = field(default_factory=list)
-    stall_group: tuple = ()
-    origins: tuple = ()  # logical (x, y) of the first column and row of each sub-device
-
-    def __post_init__(self):
-        self.stall_group = tuple(range(len(self.sub_devices)))
-        self.origins = tuple((min(x for x, _ in cores), min(y for _, y in cores)) for cores in self.sub_devices)
 
 
 class Device:
@@ -194,68 +178,12 @@ class Device:
         self.manager = manager
         self.workers = [simpy.Resource(self.env) for _ in manager.sub_devices]
 
-    def create_manager(self, command):
-        """Check and remember a sub-device manager."""
-        limit = self.arch["dispatch.max_sub_devices"]
-        if not 1 <= len(command.sub_devices) <= limit:
-            raise UsageError(f"{len(command.sub_devices)} sub-devices; a manager has 1 to {limit}")
-        seen, groups = set(), []
-        for ranges in command.sub_devices:
-            cores = set(expand(ranges))
-            self.check_cores(cores, "sub-device")
-            if not cores:
-                raise UsageError("a sub-device has at least one core")
-            if seen & cores:
-                raise UsageError(f"sub-devices overlap at core {min(seen & cores)}")
-            seen |= cores
-            groups.append(cores)
-        size = round_up(command.local_l1_size, self.arch.l1_alignment)
-        self.managers[command.manager] = SubDeviceManager(command.manager, groups, size)
-
-    def load_manager(self, number):
-        """Switch to a manager (None: the default one).  ProgramError while local buffers are allocated."""
-        if number is not None and number not in self.managers:
-            raise UsageError(f"device {self.id} has no sub-device manager {number}")
-        for allocator in self.manager.allocators:
-            if allocator.lowest() is not None:
-                raise ProgramError(f"{allocator.name} still holds {allocator.allocated} B; free its buffers first")
-        manager = self.default_manager if number is None else self.managers[number]
-        base, l1 = self.arch.l1_user_base, self.allocators[L1]
-        l1.move_base(base + manager.local_l1_size)
-        manager.allocators = [
-            Allocator(f"L1 of sub-device {i}", len(cores), base, base + manager.local_l1_size, l1.alignment, False)
-            for i, cores in enumerate(manager.sub_devices)
-            if manager.local_l1_size
-        ]
-        manager.stall_group = tuple(range(len(manager.sub_devices)))
-        for queue in self.queues:
-            queue.programs.clear()
-        self.activate(manager)
-
-    def remove_manager(self, number):
-        """Forget a manager that is not active."""
-        if number not in self.managers:
-            raise UsageError(f"device {self.id} has no sub-device manager {number}")
-        if self.manager.id == number:
-            raise UsageError(f"sub-device manager {number} is active; clear it before it is removed")
-        del self.managers[number]
-
     def check_sub_devices(self, sub_devices):
         """The sub-devices to wait for; () means the stall group.  UsageError for an unknown one."""
         for number in sub_devices:
             if not 0 <= number < len(self.manager.sub_devices):
                 raise UsageError(f"device {self.id} has no sub-device {number}")
         return tuple(sub_devices) or self.manager.stall_group
-
-    def sub_device_of(self, cores):
-        """The one sub-device that holds all these cores; UsageError when they span several or none."""
-        touched = [i for i, group in enumerate(self.manager.sub_devices) if group & cores]
-        if len(touched) != 1 or not cores <= self.manager.sub_devices[touched[0]]:
-            raise UsageError(
-                f"a program must run on one sub-device; its cores are in sub-devices {touched or 'none'}"
-                f" of {len(self.manager.sub_devices)}"
-            )
-        return touched[0]
 
     # --- memory
 

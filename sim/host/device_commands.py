@@ -10,6 +10,7 @@ from tensim.sim.arch.loader import Arch, load_arch
 from tensim.sim.errors import UsageError
 from tensim.sim.host.device import Device
 from tensim.sim.host.host_device import HostDevice
+from tensim.sim.host.sub_devices import create_manager, load_manager, remove_manager
 from tensim.sim.host.topology import MAX_CHIPS, topology_of
 
 _openers = weakref.WeakKeyDictionary()  # open device -> thread that has opened it
@@ -70,7 +71,7 @@ def create_host_device(executor, r):
 
 def create_sub_device_manager(executor, r):
     executor.host.charge("call")
-    executor.device(r.device).create_manager(r)
+    create_manager(executor.device(r.device), r)
 
 
 def load_sub_device_manager(executor, r):
@@ -79,12 +80,12 @@ def load_sub_device_manager(executor, r):
         queue.refuse_capture("a change of the sub-device manager")
     for queue in device.queues:
         executor.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
-    device.load_manager(r.manager)
+    load_manager(device, r.manager)
 
 
 def remove_sub_device_manager(executor, r):
     executor.host.charge("call")
-    executor.device(r.device).remove_manager(r.manager)
+    remove_manager(executor.device(r.device), r.manager)
 
 
 def set_stall_group(executor, r):

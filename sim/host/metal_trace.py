@@ -13,6 +13,7 @@ from tensim.sim.host.binding import bind
 from tensim.sim.host.buffers import L1, TRACE
 from tensim.sim.host.program import thaw
 from tensim.sim.host.program_commands import place
+from tensim.sim.host.sub_devices import sub_device_of
 from tensim.sim.host.trace_descriptor import TraceDescriptor, TraceRegion, count, page_size, stream_bytes
 
 
@@ -228,7 +229,7 @@ def _check_program(device, number, program):
         raise UsageError(f"{name}: {error.message}", hint=error.hint) from error
     for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
         device.check_cores(item.cores, name)
-    if device.sub_device_of(program.cores) != program.sub_device:
+    if sub_device_of(device, program.cores) != program.sub_device:
         raise UsageError(f"{name}: its cores are not those of sub-device {program.sub_device}")
     for cb in program.circular_buffers:
         base = 0 if cb.on_buffer else device.allocators[L1].base

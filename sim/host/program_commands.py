@@ -7,6 +7,7 @@ from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.binding import bind
 from tensim.sim.host.buffers import L1, expand
 from tensim.sim.host.program import Program, ProgramCircularBuffer, ProgramKernel
+from tensim.sim.host.sub_devices import sub_device_of
 
 
 class Ready:
@@ -124,7 +125,7 @@ def _prepare_anew(executor, device, program):
     ):  # fmt: skip
         for item in items:
             device.check_cores(item.cores, what)
-    sub_device = device.sub_device_of(program.cores())
+    sub_device = sub_device_of(device, program.cores())
     here = (device.session, device.manager.id)
     if program.manager is not None and program.manager[0] == device.session and program.manager != here:
         raise UsageError(

@@ -78,7 +78,7 @@ class DebugInterface:
         if number == COMMAND:
             self._command(which, value)
         elif number == MODES or number >= ADDRESSES:
-            self._tile.forget_text()
+            self._tile.text.forget()
 
     def _keep_paused(self):
         """Cores that stand at a breakpoint go on standing there, whatever becomes of it."""

@@ -9,39 +9,24 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.baby_core import (
     BLOCKED,
-    END,
     ENDED,
-    FAULTED,
-    MISALIGNED,
-    OUTSIDE_TEXT,
-    UNDECODED,
-    decode,
 )
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
 from tensim.sim.cores.coprocessor.debug_registers import (
-    CONFIG_INDEX,
-    CONFIG_VALUE,
     DEBUG,
     DEBUG_BYTES,
-    DST,
-    ROW_COMMAND,
-    ROW_VALUE,
     SOFT_RESET,
 )
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_PLACES
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import WATCHES_L1, mailbox_of
-from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
-from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
     ASKED_INVALIDATION,
     ASKED_MOVER,
     ASKED_RESET,
     ASKED_TRANSFER,
     BLACKHOLE,
-    BRISC,
-    DST_ROWS,
     N_THREADS,
     NCRISC,
     NOTHING_ASKED,
@@ -49,38 +34,24 @@ from tensim.sim.cores.coprocessor.state import (
 )
 from tensim.sim.cores.coprocessor.stream_registers import write_stream
 from tensim.sim.cores.coprocessor.tile_registers import (
-    MOVER_COMMAND,
     STREAMS,
     STREAMS_END,
     TDMA,
-    WALL_CLOCK_HIGH,
-    WALL_CLOCK_HIGH_AT,
-    WALL_CLOCK_LOW,
 )
 from tensim.sim.cores.coprocessor.tile_state import TileState
-from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
-from tensim.sim.register_level import debug_daisychain
-from tensim.sim.register_level.core_sets import ETHERNET_ENTRIES, TENSIX
+from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
+from tensim.sim.register_level.entries import entry_of
 from tensim.sim.register_level.niu import NIUS, Niu
+from tensim.sim.register_level.shown import show
+from tensim.sim.register_level.text import MOVER_IDLE, MOVER_STATUS, Text
 
 N_CORES = len(TENSIX.names)
 EBREAK = (0x00100073).to_bytes(4, "little")
-BLOCK_BYTES = 1024  # of text, decoded at a time
-# Instruction RAM of Wormhole's NCRISC: where the core and the mover see it (ISA: InstructionRAM.md, Mover.md); TDMA-RISC's command
-# that moves, its word of status with nothing to do, and the direction
-RAM, RAM_VIEW, RAM_BYTES = 0xFFC00000, 0x40000, 16 * 1024
-MOVE, TO_L0, MOVER_STATUS, MOVER_IDLE = 0x40, 1, 5, 1 << 3 | 1 << 5
 FUEL = 1 << 20  # cycles between two looks at Ctrl-C
-# Where a core's program begins, by core, unless a register says otherwise (ISA: SoftReset.md)
-ENTRIES = (0x6000, 0xA000, 0xE000, 0, 0x12000)
-WORMHOLE_ENTRIES = ("TRISC_RESET_PC_SEC0_PC", "TRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en")
-WORMHOLE_NCRISC_ENTRY = ("NCRISC_RESET_PC_PC", "NCRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en")
-# of Blackhole, behind DEBUG: T0's address and the enabling bits of T0 to T2; NCRISC's (tensix.h of ttnn 0.81.1)
-BLACKHOLE_ENTRY, BLACKHOLE_ENABLED, BLACKHOLE_NCRISC_ENTRY, BLACKHOLE_NCRISC_ENABLED = 0x228, 0x234, 0x238, 0x23C
 
 
 class RegisterTile(TileState):
@@ -113,12 +84,7 @@ class RegisterTile(TileState):
         self._resets = cores.in_reset  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
-        self.ram = np.zeros(RAM_BYTES, np.uint8) if arch.name == "wormhole_b0" and cores is TENSIX else None
-        self._ram_text = np.full(RAM_BYTES // INSTRUCTION_BYTES, UNDECODED, np.int64)
-        self._text = np.full(len(l1) // INSTRUCTION_BYTES, UNDECODED, np.int64)
-        self._blocks = set()  # addresses of the blocks of text that are decoded
-        for core in self.cores.records:
-            core["text_at"], core["text_base"], core["text_bytes"] = self._text.ctypes.data, 0, len(l1)
+        self.text = Text(self, has_ram=arch.name == "wormhole_b0" and cores is TENSIX)
         self.now = 0
 
     def power_on(self):
@@ -142,28 +108,8 @@ class RegisterTile(TileState):
         if registers is None:
             return bytes(size)
         if DEBUG <= address < DEBUG + DEBUG_BYTES:
-            self._show()
+            show(self)
         return registers.tobytes()
-
-    def _show(self):
-        """Let registers that show something else have its value: a word of the configuration, the wall clock, a row of Dst, the
-        daisychain."""
-        bank, index = divmod(self.word(DEBUG + CONFIG_INDEX) & 0x7FF, self.config_words)
-        self.set_word(DEBUG + CONFIG_VALUE, int(self.arrays.config[bank, index]) if bank < 2 else 0)
-        for clock, value in (
-            (WALL_CLOCK_LOW, self.now),
-            (WALL_CLOCK_HIGH, self.now >> 32),
-            (WALL_CLOCK_HIGH_AT, self.now >> 32),
-        ):
-            self.set_word(clock, value)
-        self.set_word(
-            debug_daisychain.DATA, debug_daisychain.shown(self.word(debug_daisychain.CONTROL), self.cores.records["pc"])
-        )
-        command = self.word(DEBUG + ROW_COMMAND)
-        row, pair, array = command & 0xFFF, command >> 12 & 15, command >> 16 & 7
-        if array == DST and row < DST_ROWS and pair < 8:
-            low, high = (int(value) for value in self.arrays.dst[row, 2 * pair : 2 * pair + 2])
-            self.set_word(DEBUG + ROW_VALUE, low | high << 16)
 
     def write(self, address, content):
         """Write L1 or registers."""
@@ -266,15 +212,15 @@ class RegisterTile(TileState):
         if asked == ASKED_RESET:
             self._reset(int(self.cores.records[by]["clock"]))
         elif asked == ASKED_INVALIDATION:
-            self.forget_text()
+            self.text.forget()
         elif asked == ASKED_TRANSFER:
             request = self.niu.written(int(self.record["asked_at"]))
             if request is not None:
                 self.requests.append((int(self.cores.records[by]["clock"]), request))
         elif asked == ASKED_MOVER:
-            self._move(self.cores.records[by])
+            self.text.move(self.cores.records[by])
         else:
-            self._provide_text(self.cores.records[by])
+            self.text.provide(self.cores.records[by])
 
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
@@ -295,55 +241,6 @@ class RegisterTile(TileState):
                 core["state"], core["cause"] = ENDED, 0
         self.record["fault"] = 0
 
-    # --- text
-
-    def _provide_text(self, core):
-        """Let a core find its next instruction: in L1, or in the instruction RAM of Wormhole's NCRISC."""
-        pc = int(core["pc"])
-        in_ram = self.ram is not None and RAM <= pc < RAM + len(self.ram)
-        if in_ram:
-            core["text_at"], core["text_base"], core["text_bytes"] = self._ram_text.ctypes.data, RAM, len(self.ram)
-        elif pc + INSTRUCTION_BYTES <= len(self.l1):
-            core["text_at"], core["text_base"], core["text_bytes"] = self._text.ctypes.data, 0, len(self.l1)
-            self._decode(pc)
-        else:
-            core["state"], core["cause"] = FAULTED, OUTSIDE_TEXT
-
-    def _move(self, core):
-        """Carry out the command that TDMA-RISC has been given (ISA: TDMA-RISC.md, Mover.md); the core waits as long as it takes."""
-        source, target, count, mode = (int(value) for value in self.arrays.tdma[:4])
-        command = self.word(MOVER_COMMAND) & 0xFF
-        source, target, count = source << 4, target << 4, count << 4
-        fits = (
-            self.ram is not None and 0 <= target - RAM_VIEW <= len(self.ram) - count and source + count <= len(self.l1)
-        )
-        if command != MOVE or mode != TO_L0 or not fits:
-            core["state"], core["cause"], core["address"] = FAULTED, MISALIGNED, MOVER_COMMAND
-            return
-        place = target - RAM_VIEW
-        self.ram[place : place + count] = self.l1[source : source + count]
-        first, last = place // INSTRUCTION_BYTES, (place + count) // INSTRUCTION_BYTES
-        content = self.ram[4 * first : 4 * last].tobytes()
-        self._ram_text[first:last] = decode(content, RAM + 4 * first, False)
-        core["clock"] += mover_cycles.py_func(count, TO_CONFIG)
-
-    def _decode(self, address):
-        """Decode the block of text in which an address lies."""
-        begin = address - address % BLOCK_BYTES
-        content = self.l1[begin : begin + BLOCK_BYTES].tobytes()
-        records = decoded(content, begin, self.arch == "blackhole")
-        self._text[begin // INSTRUCTION_BYTES : (begin + BLOCK_BYTES) // INSTRUCTION_BYTES] = records
-        for stop in self.debugger.breakpoints:
-            if begin <= stop < begin + BLOCK_BYTES:
-                self._text[stop // INSTRUCTION_BYTES] = END
-        self._blocks.add(begin)
-
-    def forget_text(self):
-        """Decode text anew when a core comes to it."""
-        for begin in self._blocks:
-            self._text[begin // INSTRUCTION_BYTES : (begin + BLOCK_BYTES) // INSTRUCTION_BYTES] = UNDECODED
-        self._blocks.clear()
-
     # --- resets
 
     def _reset(self, cycle=None):
@@ -358,10 +255,10 @@ class RegisterTile(TileState):
                 if wanted >> bit & 1:
                     self._stop(core)
                 else:
-                    self.forget_text()
+                    self.text.forget()
                     self._retired[core] += self.cores.records[core]["retired"]
                     self.debugger.released(core)
-                    self.cores.start(core, self._entry(core), self.now if cycle is None else cycle)
+                    self.cores.start(core, entry_of(self, core), self.now if cycle is None else cycle)
                     self.wake()
 
     def _stop(self, core):
@@ -371,27 +268,6 @@ class RegisterTile(TileState):
             self.parts["frontends"][core] = np.zeros((), FRONTEND)
         if core != NCRISC:
             self.parts["mailboxes"][:, mailbox_of.py_func(core)]["count"] = 0
-
-    def _entry(self, core):
-        """Address at which a core begins."""
-        if self.set is not TENSIX:
-            return self.word(ETHERNET_ENTRIES + 8 * (core - BRISC))
-        if self.arch == "blackhole":
-            at, enabled, bit = (
-                (BLACKHOLE_NCRISC_ENTRY, BLACKHOLE_NCRISC_ENABLED, 0)
-                if core == NCRISC
-                else (BLACKHOLE_ENTRY + 4 * core, BLACKHOLE_ENABLED, core)
-            )
-            value, is_enabled = int(self.debug[at // 4]), int(self.debug[enabled // 4]) >> bit & 1
-        else:
-            names = WORMHOLE_NCRISC_ENTRY if core == NCRISC else WORMHOLE_ENTRIES
-            further = 0 if core == NCRISC else core
-            value = self._config(names[0], further)
-            is_enabled = self._config(names[1]) >> further & 1
-        return value if is_enabled and core != BRISC else ENTRIES[core]
-
-    def _config(self, name, further=0):
-        return int(self.arrays.config[0, (int(self.arrays.fields[register(name)]) & 0xFFFF) + further])
 
     @property
     def retired(self):
@@ -431,14 +307,3 @@ class RegisterTile(TileState):
         pc = int(record["pc"])
         is_stop = pc in self.debugger.breakpoints or self.read(pc, 4) == EBREAK
         return record["state"] == ENDED and not is_in_reset and is_stop
-
-
-_DECODED = {}
-
-
-def decoded(content, begin, has_bit_instructions):
-    """Records of a block of text, kept by content: the same firmware lies on all tiles of a chip."""
-    key = content, begin, has_bit_instructions
-    if key not in _DECODED:
-        _DECODED[key] = decode(content, begin, has_bit_instructions)
-    return _DECODED[key]

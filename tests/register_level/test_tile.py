@@ -10,7 +10,8 @@ from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_daisychain
 from tensim.sim.register_level import debug_interface as debug
 from tensim.sim.register_level.core_sets import TENSIX
-from tensim.sim.register_level.tile import BLOCK_BYTES, RegisterTile
+from tensim.sim.register_level.text import BLOCK_BYTES
+from tensim.sim.register_level.tile import RegisterTile
 from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, branch, jal, li, load, store
 
 CHIPS = ("wormhole_b0", "blackhole")

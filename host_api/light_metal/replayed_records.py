@@ -1,0 +1,151 @@
+"""Records that a replay does not hand on as they are: references, reads, comparisons, traces, functions.
+
+Each function takes the `Replay` and a record, and returns what the executor returned.
+"""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+
+from tensim.light_metal.comparison import compare, unfinished
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.buffer_commands import look_at_buffer
+from tensim.sim.host.metal_trace import relocated
+
+SHOW_READS = "TT_LIGHT_METAL_SHOW_READS"  # as in tt-metal (docs/hardware/light_metal.md#replay-step-by-step)
+
+
+def _with_references(replay, record):
+    """Arguments that stand for something of the chip get their values here."""
+    common = isinstance(record, c.SetCommonRuntimeArgs)
+    args = [list(words) for words in ([record.args] if common else record.args)]
+    for core, words in enumerate(args):
+        known = {index: key for place, index, _, key in record.references if place == core}
+        _refuse_raw_addresses(replay, record.kernel, dict(enumerate(words)), known)
+    for core, index, kind, key in record.references:
+        if core >= len(args) or index >= len(args[core]):
+            raise UsageError(f"the reference to argument {index} of core {core} does not point to an argument")
+        args[core][index] = _value(replay, kind, key, args[core][index])
+    words = tuple(args[0]) if common else tuple(map(tuple, args))
+    return replay.system.executor.submit(replace(record, args=words))
+
+
+def _update_arg(replay, record):
+    known = replay.system.executor.program(record.program).kernel(record.kernel).references.get(record.core, ())
+    others = {index: key for index, _, key in known if index != record.index}
+    _refuse_raw_addresses(replay, record.kernel, {} if record.references else {record.index: record.value}, others)
+    for _, _, kind, key in record.references:
+        record = replace(record, value=_value(replay, kind, key, record.value))
+    return replay.system.executor.submit(record)
+
+
+def _create_kernel(replay, record):
+    compile_args = list(record.config.compile_args)
+    for _, index, kind, key in record.references:
+        compile_args[index] = _value(replay, kind, key, compile_args[index])
+    config = replace(record.config, compile_args=tuple(compile_args))
+    return replay.system.executor.submit(replace(record, config=config))
+
+
+def _refuse_raw_addresses(replay, kernel, words, known):
+    """A plain number that is the captured address of a buffer which has moved would be wrong on this chip.
+
+    `words`: {index: number}; `known`: {index: what it stands for} of the words that are references.  A list that also
+    holds the buffer as a reference is given the benefit of the doubt: the number may be a count.
+    """
+    if not replay.moved:
+        return
+    for index, word in words.items():
+        moved = replay.moved.get(word) if index not in known else None
+        if moved is not None and replay.names[moved] not in known.values():
+            raise UsageError(
+                f"runtime argument {index} of kernel {kernel} is the raw address {word:#x} of buffer {moved}, which "
+                "lies elsewhere on this chip",
+                hint="capture with the buffer itself, or its .address, as the argument",
+            )
+
+
+def _value(replay, kind, key, captured):
+    executor = replay.system.executor
+    return executor.value_of(next(iter(executor.devices.values()), None), kind, key, captured)
+
+
+def _read(replay, record):
+    """Bytes beyond `options.kept_reads` would fill the host's memory: those reads take their time only."""
+    if record.size == 0:  # the files of other writers read whole buffers
+        record = replace(record, size=replay.system.executor.buffer(record.buffer).size)
+    fetch = replay.kept + record.size <= replay.options.kept_reads
+    if fetch:
+        replay.kept += record.size
+    elif all("are not kept" not in text for text in replay.warnings):
+        replay.warn(f"reads beyond {replay.options.kept_reads:,} B are not kept: their results are None")
+    item = replay.system.executor.submit(replace(record, fetch=fetch))
+    replay.reads.append(item)
+    if os.environ.get(SHOW_READS) and record.blocking and fetch:
+        print(f"read of buffer {record.buffer}: {np.frombuffer(item.result[:64], '<u4').tolist()} ...")
+    return item
+
+
+def _compare(replay, record):
+    """Golden data was compared with nothing when it was captured, so looking at the buffer takes no time here either."""
+    if not replay.node.is_user_data:
+        item = replay.system.executor.submit(record)
+        replay.compares.append(compare(record, item.result))
+        return item
+    executor, place = replay.system.executor, len(replay.compares)
+    replay.compares.append(unfinished(record))
+    event = look_at_buffer(executor, record.buffer, record.queue)
+    event.callbacks.append(lambda event: replay.compares.__setitem__(place, compare(record, event.value)))
+    replay.looks.append((executor.device(record.device), event))
+    return None
+
+
+def _load_trace(replay, record):
+    """The host's time for making the trace is that of the capture, unless this is another chip; then the trace is laid
+    out anew.
+    """
+    host, executor = replay.system.host, replay.system.executor
+    if not replay.retimed:
+        host.now_fs = max(host.now_fs, replay.node.host_at_fs)
+    if replay.elsewhere:
+        for program in record.descriptor.programs:
+            for kernel in program.kernels:
+                known = dict(kernel.references)
+                for core, words in (*kernel.args, (None, kernel.common_args)):
+                    standing = {index: key for index, _, key in known.get(core, ())}
+                    _refuse_raw_addresses(replay, kernel.kernel.name, dict(enumerate(words)), standing)
+        device = executor.device(record.device)
+        record = replace(record, descriptor=relocated(executor, device, record.descriptor))
+    return executor.submit(record)
+
+
+def _create_device(replay, record):
+    return replay.open(record)
+
+
+def _function(replay, record):
+    """Functions are in this process, by their names; without buffers of devices only their time counts."""
+    executor, function = replay.system.executor, _nothing
+    if record.buffers:
+        buffers = [(executor.device(b.device), b) for b in map(executor.buffer, record.buffers)]
+        function = replay.find_function(record.name, record.parameters, buffers)
+    return executor.submit(replace(record, function=function))
+
+
+def _nothing():
+    """A function without buffers: only its time passes."""
+
+
+HANDLERS = {
+    c.CreateDevice: _create_device,
+    c.SetRuntimeArgs: _with_references,
+    c.SetCommonRuntimeArgs: _with_references,
+    c.UpdateRuntimeArg: _update_arg,
+    c.CreateKernel: _create_kernel,
+    c.ReadBuffer: _read,
+    c.CompareBuffer: _compare,
+    c.LoadTrace: _load_trace,
+    c.EnqueueFunction: _function,
+}
