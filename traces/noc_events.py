@@ -405,11 +405,11 @@ WORD = 4
 
 
 def write_noc_events(chip, path):
-    """Write the calls that `chip` has recorded (`Chip.record_noc`) to `path`; returns the number of events."""
+    """Write the calls that `chip` has recorded (`tensim.sim.chip.recordings`) to `path`; returns the number of events."""
     count = 0
     with output_file(path) as file:
         file.write("[\n")
-        for event in events_of(chip.noc_calls(), chip.arch):
+        for event in events_of(chip.recordings.noc_calls(), chip.arch):
             file.write((",\n" if count else "") + json.dumps(event))
             count += 1
         file.write("\n]\n")
@@ -417,7 +417,7 @@ def write_noc_events(chip, path):
 
 
 def events_of(calls, arch):
-    """The events, as the format has them, of recorded calls (`Chip.noc_calls`), thread by thread in the order of time."""
+    """The events, as the format has them, of recorded calls (`Recordings.noc_calls`), thread by thread in the order of time."""
     calls = calls[np.lexsort((calls["time"], calls["thread"]))]  # stable: equal times stay as they were posted
     begun, axes = {}, arch.noc_axes()
     columns = (calls[name].tolist() for name in ("thread", "operation", "moment", "time", "arguments"))

@@ -234,7 +234,7 @@ def _text_file(path):
 
 def write_timeline(chip, path):
     """Write the chip's recorded log to `path` (compressed when it ends in .gz); returns the number of events."""
-    log, per_us, count = chip.log(), chip.arch.clock_mhz, 0
+    log, per_us, count = chip.recordings.log(), chip.arch.clock_mhz, 0
     is_memory = (log["kind"] >= st.LOG_DRAM) & (log["kind"] < st.LOG_TRANSFER)
     cores, memory = log[~is_memory], log[is_memory]
     described = itertools.chain(

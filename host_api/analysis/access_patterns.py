@@ -1,7 +1,7 @@
 """What a run's NoC calls have in common: bytes that several cores read, bytes that a core reads again, equal unicasts in a row,
 requests of many cores that go to one DRAM channel at one moment.
 
-Taken from the record of calls (`tensim.sim.chip.chip.Chip.record_noc`), which `tensim advise` switches on.
+Taken from the record of calls (`tensim.sim.chip.recordings`), which `tensim advise` switches on.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class AccessPatterns:
 
 def access_patterns(chip):
     """The `AccessPatterns` of everything a chip with a record of its NoC calls has run."""
-    calls = chip.noc_calls()
+    calls = chip.recordings.noc_calls()
     calls = calls[calls["moment"] == CALLED]
     banks = {x | y << COORDINATE_BITS: first for (x, y), first in chip.arch.dram_tiles.items()}
     reads = calls[calls["operation"] == int(Op.NOC_READ)]

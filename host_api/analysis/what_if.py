@@ -26,8 +26,8 @@ UNIT_COSTS = (
 @dataclass(frozen=True)
 class Experiment:
     """`name`: a stable key; `description`: "DRAM free"; `overrides`: {parameter: value}; `rewrite`: record -> record;
-    `barrier_periods`: {kernel: of how many of its read barriers one waits} (`tensim.sim.chip.chip.Chip.wait_seldom`);
-    `rotated_banks`: whether each core begins at another DRAM bank (`Chip.rotate_banks`).
+    `barrier_periods`: {kernel: of how many of its read barriers one waits} (`tensim.sim.chip.experiments.wait_seldom`);
+    `rotated_banks`: whether each core begins at another DRAM bank (`rotate_banks`).
     """
 
     name: str

@@ -91,7 +91,7 @@ def replay_all(recordings, mode, noc_model, timeline, on_progress):
         if chip is None:
             chip = chips[recording.arch.digest] = Chip(recording.arch, numerics="off", noc=noc_model)
         if timeline:
-            chip.enable_log()
+            chip.recordings.enable_log()
         try:
             rows.append(compare(chip, recording, mode))
         except TensimError as error:

@@ -1,5 +1,8 @@
 """`tensim ttnn`: programs that say `import ttnn`, on tensim.ttnn or on the vendor's own library."""
 
+from argparse import ArgumentTypeError
+from dataclasses import replace
+
 import click
 
 # The cards of meshes whose chips are not those of the architecture's usual board.  The library dispatches on Ethernet tiles of an
@@ -29,6 +32,8 @@ def ttnn(arguments):
                         help=f"with --sample: launches of each kind that are simulated; default {OCCURRENCES}")  # fmt: skip
     parser.add_argument("--mesh", choices=tuple(BOARDS),
                         help="with --library: several chips, and their architecture (docs/library.md#several-chips)")  # fmt: skip
+    parser.add_argument("--items", metavar="N:NAME", type=_items,
+                        help="with --library: what the program works on (16:images), for the report's rates")  # fmt: skip
     parser.set_defaults(numerics=None)
     given = parser.parse_args(arguments)
     given.numerics = given.numerics or ("off" if given.sample else "fast")
@@ -40,16 +45,26 @@ def ttnn(arguments):
         parser.error(
             "--sample simulates a part of the launches: --tt-report, --timeline and --speedscope would hold that part alone"
         )
+    if given.items and not given.library:
+        parser.error("--items goes with --library")
     board = None if given.mesh is None else BOARDS[given.mesh]
     if board is not None:
         if not given.library or given.sample or given.check:
             parser.error("--mesh goes with --library, and with neither --sample nor --check")
         given.arch = board.arch
         given.overrides = [*CARDS.get(given.mesh, ()), *given.overrides]
-    request = request_of(given, parser)
+    request = replace(request_of(given, parser), items=given.items)
     if not given.library:
         execute(request)
         return
     from tensim.library.runner import main
 
     main(request, given.python, given.occurrences if given.sample else None, board)
+
+
+def _items(text):
+    """(number, name) of N:NAME."""
+    number, found, name = text.partition(":")
+    if not (found and name and number.isascii() and number.isdigit() and int(number)):
+        raise ArgumentTypeError(f"{text!r} is not of the form N:NAME, as 16:images")
+    return int(number), name

@@ -12,6 +12,7 @@ from tensim.debugger.stops import evaluated
 from tensim.sim import state as st
 from tensim.sim.chip import inspection
 from tensim.sim.chip.deadlock import wait_for_graph
+from tensim.sim.chip.places import core_name, thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
 from tensim.sim.cores.riscv.program import ThreadProgram
@@ -110,7 +111,7 @@ def _selected(session, words):
     else:
         thread = session.selected
     if session.stops.program(thread) is None or session.chip.arrays["threads"]["launch"][thread] < 0:
-        place = session.chip.thread_place(thread)
+        place = thread_place(session.chip, thread)
         raise UsageError(f"{place['thread']} of core {place['core']} runs no kernel")
     return thread
 
@@ -196,7 +197,7 @@ def break_(session, words):
 def breakpoints(session, words):
     watched = session.watched
     told = None if watched is None else {
-        "core": session.chip.core_name(watched[0]), "address": watched[1], "bytes": watched[2], "value": watched[3],
+        "core": core_name(session.chip, watched[0]), "address": watched[1], "bytes": watched[2], "value": watched[3],
     }  # fmt: skip
     return {"breakpoints": [one.as_json() for one in session.breakpoints.known.values()], "watched": told}
 
@@ -295,7 +296,7 @@ def why(session, words):
 def cbs(session, words):
     core = _core(session, words)
     return {
-        "core": session.chip.core_name(core),
+        "core": core_name(session.chip, core),
         "circular_buffers": inspection.circular_buffers(session.chip, core),
     }
 
@@ -303,14 +304,14 @@ def cbs(session, words):
 @command("semaphores sem", "[X,Y]", "The semaphores of a core that are not 0 or that somebody has changed.")
 def semaphores(session, words):
     core = _core(session, words)
-    return {"core": session.chip.core_name(core), "semaphores": inspection.semaphores(session.chip, core)}
+    return {"core": core_name(session.chip, core), "semaphores": inspection.semaphores(session.chip, core)}
 
 
 @command("dst", "[X,Y] [TILE]", "The sections of a core's Dst, or the values of a tile in it.")
 def dst(session, words):
     has_core = bool(words) and not words[0].isdigit()
     core, rest = _core(session, words[:1] if has_core else []), words[1:] if has_core else words
-    told = {"core": session.chip.core_name(core)} | inspection.dst_sections(session.chip, core)
+    told = {"core": core_name(session.chip, core)} | inspection.dst_sections(session.chip, core)
     if rest:
         tile = number(rest[0], "a tile")
         told |= {"tile": tile, "values": inspection.dst_tile(session.chip, core, tile).tolist()}
@@ -324,8 +325,8 @@ def l1(session, words):
     core, address = core_index(session.chip, words[0]), number(words[1], "an address")
     size = number(words[2]) if len(words) == 3 else 64
     _require_l1(session.chip, address, size)
-    data = session.chip.read_l1(core, address, size)
-    return {"core": session.chip.core_name(core)} | _memory(address, data)
+    data = session.chip.memory.read_l1(core, address, size)
+    return {"core": core_name(session.chip, core)} | _memory(address, data)
 
 
 def _require_l1(chip, address, size):
@@ -350,7 +351,7 @@ def dram(session, words):
             f"{size} bytes at {address:#x} are not in bank {bank}, or too many",
             hint=f"{chip.arch.dram_banks} banks of {chip.arch.dram_bank_bytes:#x} bytes",
         )
-    return {"bank": bank} | _memory(address, chip.read_dram(bank, address, size))
+    return {"bank": bank} | _memory(address, chip.memory.read_dram(bank, address, size))
 
 
 def _memory(address, data):

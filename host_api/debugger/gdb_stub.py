@@ -260,10 +260,10 @@ class GdbStub:
                 or pc >= len(self.program.image.text)
             ):
                 return FAILED
-            chip.riscv.cores["pc"][self._current] = pc
+            chip.loader.riscv.cores["pc"][self._current] = pc
             chip.arrays["threads"]["line"][self._current] = pc // INSTRUCTION_BYTES
         elif number:
-            chip.riscv.registers[self._current][number] = value
+            chip.loader.riscv.registers[self._current][number] = value
         return OK
 
     def _read(self, text):
@@ -277,10 +277,10 @@ class GdbStub:
         if address < len(code):
             return code[address : address + size]
         if self._is_l1(address, size):
-            return bytes(chip.read_l1(self._current // THREADS_PER_CORE, address, size))
-        inside, local = address - LOCAL_BASE, int(chip.riscv.cores["local_bytes"][self._current])
+            return bytes(chip.memory.read_l1(self._current // THREADS_PER_CORE, address, size))
+        inside, local = address - LOCAL_BASE, int(chip.loader.riscv.cores["local_bytes"][self._current])
         return (
-            chip.riscv.local[self._current][inside : min(inside + size, local)].tobytes()
+            chip.loader.riscv.local[self._current][inside : min(inside + size, local)].tobytes()
             if 0 <= inside < local
             else b""
         )
@@ -292,11 +292,11 @@ class GdbStub:
         place, data = text.split(":")
         address, size = (int(part, 16) for part in place.split(","))
         data, chip = bytes.fromhex(data)[:size], self.session.chip
-        inside, local = address - LOCAL_BASE, int(chip.riscv.cores["local_bytes"][self._current])
+        inside, local = address - LOCAL_BASE, int(chip.loader.riscv.cores["local_bytes"][self._current])
         if 0 <= inside <= local - len(data):
-            chip.riscv.local[self._current][inside : inside + len(data)] = list(data)
+            chip.loader.riscv.local[self._current][inside : inside + len(data)] = list(data)
         elif address >= len(self.program.image.text) and self._is_l1(address, len(data)):
-            chip.write_l1(self._current // THREADS_PER_CORE, address, data, chip.cycle)
+            chip.memory.write_l1(self._current // THREADS_PER_CORE, address, data, chip.cycle)
         else:
             return FAILED
         return OK

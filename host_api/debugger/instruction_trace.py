@@ -3,6 +3,7 @@
 from tensim.debugger.locations import thread_index
 from tensim.debugger.texts import instruction_text
 from tensim.sim.chip import inspection
+from tensim.sim.chip.places import thread_place
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.errors import UsageError
@@ -28,7 +29,7 @@ class InstructionTrace:
     def meet(self, stops):
         """A program of the thread begins.  UsageError when it executes no instructions of a C++ kernel."""
         if not stops.runs_instructions(self.thread):
-            place = stops.chip.thread_place(self.thread)
+            place = thread_place(stops.chip, self.thread)
             raise UsageError(
                 f"{place['thread']} of core {place['core']} runs no instructions that can be traced",
                 hint="its kernel is Python, or at the instruction level; examples have --param kernels=cpp",

@@ -10,6 +10,7 @@ from tensim.debugger.locations import find
 from tensim.debugger.stops import Breakpoints, Stop
 from tensim.running.execution import Watch
 from tensim.sim import state as st
+from tensim.sim.chip.places import core_name, thread_place
 from tensim.sim.chip.stepping import AT_BREAK, AT_END, AT_WATCH, NO_STOP, EngineStops
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.threads import OPERATION_START
@@ -196,7 +197,7 @@ class Session(Watch):
         states = self.chip.arrays["threads"]["state"]
         cause = next((node for node in error.where.get("waiting", ()) if node["is_cause"]), None)
         for thread in np.flatnonzero((states == st.PARKED) | (states == st.RUNNING)).tolist():
-            place = self.chip.thread_place(thread)
+            place = thread_place(self.chip, thread)
             if cause is None or (place["core"], place["thread"]) == (cause["core"], cause["thread"]):
                 return thread
         return None
@@ -223,7 +224,7 @@ class Session(Watch):
                 self.stops.step(thread)
 
     def _place(self, thread):
-        place = self.chip.thread_place(thread)
+        place = thread_place(self.chip, thread)
         return place.get("file"), place.get("line")
 
     def _judged(self, reason, thread):
@@ -259,9 +260,9 @@ class Session(Watch):
         core, address, size, before = self.watched
         value = self.watched_value(core, address, size)
         self.watched = core, address, size, value
-        text = f"{address:#x} of core {self.chip.core_name(core)} has changed from {before:#x} to {value:#x}"
+        text = f"{address:#x} of core {core_name(self.chip, core)} has changed from {before:#x} to {value:#x}"
         if thread >= 0:
-            place = self.chip.thread_place(thread)
+            place = thread_place(self.chip, thread)
             text += f", by {place['thread']} of core {place['core']}"
         return Stop("watch", self.chip.cycle, thread if thread >= 0 else None, text)
 

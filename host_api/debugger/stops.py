@@ -7,6 +7,7 @@ import numpy as np
 
 from tensim.debugger.locations import Location
 from tensim.sim.chip import inspection
+from tensim.sim.chip.places import thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
@@ -76,7 +77,7 @@ class Names(dict):
 
     def __missing__(self, name):
         chip = self.chip
-        place = chip.thread_place(self.thread)
+        place = thread_place(chip, self.thread)
         columns = chip.arch.grid[0]
         plain = {
             "cycle": chip.cycle, "x": self.core % columns, "y": self.core // columns, "thread": place["thread"],

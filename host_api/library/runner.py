@@ -95,6 +95,7 @@ class LibraryDevice:
         self._place = {} if number is None else {"chip": number}  # for rows of reports
         self._kernels, self._names, self._numbered = kernels, names, False
         self.sampler = None if sample is None else Sampler(sample, self.state.arch)
+        self._numbers = {}  # kernels of a program -> its number
         self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
 
     def run(self, workers, operation):
@@ -140,7 +141,7 @@ class LibraryDevice:
         operation = told["library"]
         describe_next(self.state, self._described(program, operation))
         item = self._issue(lambda queue: queue.run_program(bound), charged)
-        measure(self.mesh, item, _name(program, operation), told)
+        measure(self.mesh, item, _name(program, operation), told, self._cost(program, bound))
         return item
 
     def _run(self, workers, operation):
@@ -182,6 +183,11 @@ class LibraryDevice:
         if charged:
             executor.host.charge("enqueue_program")
         return executor.issue(self.state, self.state.queues[0], work)
+
+    def _cost(self, program, bound):
+        """The `ProgramCost` of a launch; programs with the same kernels are one, as in the library's cache."""
+        kernels = tuple((id(one.kernel), one.parameters, one.cores) for one in program.kernels)
+        return replace(bound.cost, program=self._numbers.setdefault(kernels, len(self._numbers)))
 
     def _described(self, program, operation):
         """What files of other tools say of a program."""

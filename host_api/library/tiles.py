@@ -86,10 +86,10 @@ class Tiles:
         if worker is not None and address < self.config_end:
             self._write_config(worker, address, data)
         elif worker is not None and address < REGISTERS:
-            self.device.chip.write_l1(worker, address, data)
+            self.device.chip.memory.write_l1(worker, address, data)
         elif (x, y) in self._dram and address < REGISTERS:
             bank, inside = self._bank(x, y, address)
-            self.device.chip.write_dram(bank, inside, data)
+            self.device.chip.memory.write_dram(bank, inside, data)
         else:
             self._write_other(x, y, address, data)
 
@@ -99,10 +99,10 @@ class Tiles:
         if worker is not None and address < REGISTERS:
             own = bytes(self.config[worker][address : address + size])
             left = size - len(own)
-            return own + bytes(self.device.chip.read_l1(worker, address + len(own), left)) if left else own
+            return own + bytes(self.device.chip.memory.read_l1(worker, address + len(own), left)) if left else own
         if (x, y) in self._dram and address < REGISTERS:
             bank, inside = self._bank(x, y, address)
-            return bytes(self.device.chip.read_dram(bank, inside, size))
+            return bytes(self.device.chip.memory.read_dram(bank, inside, size))
         return b"".join(bytes(page[begin:end]) for page, begin, end in self._pages(x, y, address, size))
 
     def polls(self, x, y, address, size):
@@ -118,7 +118,7 @@ class Tiles:
         self.config[worker, address : address + len(inside)] = np.frombuffer(inside, np.uint8)
         self._note(worker, address, len(inside))
         if len(inside) < len(data):
-            self.device.chip.write_l1(worker, self.config_end, data[len(inside) :])
+            self.device.chip.memory.write_l1(worker, self.config_end, data[len(inside) :])
         if address <= self.layout.go + SIGNAL < address + len(inside):
             if self.config[worker][self.layout.go + SIGNAL] == GO:
                 self.told.append(worker)

@@ -388,7 +388,7 @@ class Replay:
         for text in arch.without_effect(numerics, options.overrides if captured_chip else None):
             self._warn(text)
         if options.log:
-            device.chip.enable_log()
+            device.chip.recordings.enable_log()
         self.devices.append(device)
         return device
 

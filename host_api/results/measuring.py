@@ -51,7 +51,7 @@ class measure:
         self.device.system.executor.observers.append(self._launches)
         chip = self.device.chip
         if self._zones and not chip.machine["log_on"]:
-            chip.enable_log()
+            chip.recordings.enable_log()
         self._begun_cycle, self._interval = chip.cycle, Interval(chip)
         return self
 
@@ -83,7 +83,7 @@ class measure:
         if self._zones:
             told["zones"] = zones(chip, self._begun_cycle)
         if self._image_hash:
-            told["image_sha256"] = chip.image_sha256()
+            told["image_sha256"] = chip.memory.image_sha256()
         return summary | told | {"host_seconds": time.perf_counter() - self._begun}
 
     def _identity(self):

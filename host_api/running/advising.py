@@ -19,6 +19,7 @@ from tensim.device import current_system
 from tensim.results.result import Result
 from tensim.running.execution import Watch
 from tensim.running.programs import run_program, settings_of
+from tensim.sim.chip.experiments import rotate_banks, wait_seldom
 from tensim.sim.errors import ProgramError, TensimError, UsageError
 
 PROCESSES = 2
@@ -71,7 +72,7 @@ class _First(Watch):
     """What is looked at in the first run."""
 
     def begin(self, device):
-        device.chip.record_noc()
+        device.chip.recordings.record_noc()
 
     def end(self, chip):
         self.arch, self.run = chip.arch, RunFacts(chip)
@@ -89,9 +90,9 @@ class _Changed(Watch):
         if self.experiment.rewrite is not None:
             current_system().executor.rewrites.append(self.experiment.rewrite)
         if self.experiment.barrier_periods:
-            device.chip.wait_seldom(self.experiment.barrier_periods)
+            wait_seldom(device.chip, self.experiment.barrier_periods)
         if self.experiment.rotated_banks:
-            device.chip.rotate_banks()
+            rotate_banks(device.chip)
 
 
 def _first_run(settings, first, on_progress):

@@ -34,7 +34,7 @@ class Logged(Watch):
         self.watch, self.also_told = watch, also_told
 
     def begin(self, device):
-        device.chip.on_print = self.also_told(device.chip.on_print)
+        device.chip.printer.on_print = self.also_told(device.chip.printer.on_print)
         self.watch.begin(device)
 
     def end(self, chip):
@@ -122,9 +122,9 @@ def _observe(device, settings, begun, on_progress):
     """Switch on what the settings ask to have recorded, and the reports of progress."""
     chip = device.chip
     if settings.timeline or settings.zones or settings.speedscope:
-        chip.enable_log()
+        chip.recordings.enable_log()
     if settings.noc_trace:
-        chip.record_noc()
+        chip.recordings.record_noc()
 
     def report(now, chips):
         rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
@@ -184,7 +184,7 @@ class Files:
 
 @dataclass(frozen=True)
 class LogFiles:
-    """Files made of a chip's log (`Chip.enable_log`); None: not wanted."""
+    """Files made of a chip's log (`tensim.sim.chip.recordings`); None: not wanted."""
 
     timeline: str | None = None
     speedscope: str | None = None
@@ -219,7 +219,7 @@ def _save(chip, binary, settings, on_progress):
 
         said["disassembly"] = disassembly(chip, settings.disassemble)
     if settings.image_hash:
-        said["image_sha256"] = chip.image_sha256()
+        said["image_sha256"] = chip.memory.image_sha256()
     said |= LogFiles(settings.timeline, settings.speedscope).write(files, chip, str(settings.program))
     if settings.noc_trace:
         from tensim.traces.noc_events import write_noc_events

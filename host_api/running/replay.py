@@ -90,7 +90,7 @@ def _replay_loops(file, binary, options, loops, logs, on_progress, configure):
             if options.save:
                 written.write(", ".join(name for _, name in options.save), replay.save_buffers)
             summary["unwritten"] = written.unwritten
-            images = chip.image_sha256()
+            images = chip.memory.image_sha256()
             repeatable = _identity(file, chip, options, loops) | launches.identity()
             configure(repeatable, chip.arch)
         finally:

@@ -39,7 +39,7 @@ def run_saved(file, opened, options, program, loops, logs, on_progress, configur
         binary.check(device).require()
         device.chip.max_cycles = options.max_cycles or device.chip.max_cycles
         if options.log:
-            device.chip.enable_log()
+            device.chip.recordings.enable_log()
         bound = binary.bind(device)
         inputs = {info.name: [_input(info, item, options, device) for item in info.inputs] for info in infos}
         durations, outputs = [], {}
@@ -54,7 +54,7 @@ def run_saved(file, opened, options, program, loops, logs, on_progress, configur
         summary = collect(device.chip)
         summary |= logs.write(files, device.chip, Path(file).name)
         summary["unwritten"] = files.unwritten
-        images = device.chip.image_sha256()
+        images = device.chip.memory.image_sha256()
         told = (
             identity.of_tensim()
             | identity.of_program(Path(file).name, file)

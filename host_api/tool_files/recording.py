@@ -1,7 +1,7 @@
 """What the files of other tools need of a run, noted while it runs: each execution of a program on each chip.
 
 Nothing is noted unless somebody asks; then a chip tells the start and the end of every program, and keeps its record of
-the NoC (`Chip.record_noc`), from which the buffers that a program read and wrote are found.
+the NoC (`tensim.sim.chip.recordings`), from which the buffers that a program read and wrote are found.
 """
 
 import contextlib
@@ -117,7 +117,7 @@ class DeviceRecord:
         self._device, self.chip, self.id, self.arch = device, device.chip, device.id, device.arch
         self.operations, self._places, self._record, self.about = [], (), None, None
         self.tiles = device.chip.arrays["tiles"].copy()  # what every tile of the chip is
-        device.chip.record_noc()
+        device.chip.recordings.record_noc()
         device.observers.append(self)
 
     @property
@@ -154,7 +154,7 @@ class DeviceRecord:
     def _take(self):
         """What the chip has recorded of the NoC, sorted by time, once."""
         if self._record is None:
-            record = self.chip.noc_record()
+            record = self.chip.recordings.noc_record()
             record = record[np.argsort(record["time"], kind="stable")]
             arrived = record["moment"] == ARRIVED
             is_zone = np.isin(record["operation"], ZONE_OPERATIONS) & ~arrived

@@ -20,8 +20,8 @@ _KEY = ("line_base", "line", "kind", "operation")  # what a span is told by
 
 
 def write_speedscope(chip, path, name):
-    """Write the spans that `chip` has logged (`Chip.enable_log`) to `path`; `name`: of the profile."""
-    log = chip.log()
+    """Write the spans that `chip` has logged (`tensim.sim.chip.recordings`) to `path`; `name`: of the profile."""
+    log = chip.recordings.log()
     spans = log[(log["kind"] < st.LOG_DRAM) & (log["end"] > log["start"])]
     frames = _Frames(chip)
     profiles = [

@@ -290,7 +290,7 @@ def _open_device(number, queues, l1_small_size, trace_region_size, worker_l1_siz
             max_cycles=settings.max_cycles, seed=settings.seed, check=settings.check,
         )  # fmt: skip
     if settings.log:
-        host.chip.enable_log()
+        host.chip.recordings.enable_log()
     device = _open[number] = MeshDevice(host, number)
     return device
 

@@ -31,6 +31,7 @@ class Operation:
     busy_ns: float = 0.0  # of the command, firmware included
     counters: object = field(default=None, repr=False)
     told: dict = field(default_factory=dict)  # what else is known of it, for its row in reports
+    cost: object = field(default=None, repr=False)  # `ProgramCost` of a launch of the library's
 
     @property
     def cycles(self):
@@ -67,16 +68,16 @@ class Measurements:
         self._seen, self._names = 0, {}
         self._before = self._counters() if detailed else None
 
-    def ended(self, item, name, told):
+    def ended(self, name, told, cost=None):
         """An item of a queue has ended: note the programs that ran since."""
         chip = self.device.host.chip
         for number in range(self._seen, len(chip.launches)):
             launch = chip.launches[number]
             if "ended" in launch:
                 self._seen = number + 1
-                self._note(chip, launch, name, told)
+                self._note(chip, launch, name, told, cost)
 
-    def _note(self, chip, launch, name, told):
+    def _note(self, chip, launch, name, told, cost):
         threads = np.asarray(launch["threads"])
         table = chip.arrays["threads"]
         started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
@@ -89,7 +90,7 @@ class Measurements:
             len(self.operations), name, self.device, len(np.unique(threads // THREADS_PER_CORE)), launch["started"] - entry,
             launch["ended"], spans, (int(started.min()) - entry, int(started.max()) - entry),
         )  # fmt: skip
-        operation.told = told
+        operation.told, operation.cost = told, cost
         operation.busy_ns = operation.nanoseconds + chip.arch["dispatch.done_ns"]
         if self.detailed:
             operation.counters = self._difference(chip, launch)
@@ -144,10 +145,10 @@ def all_operations():
     return [operation for item in _all.values() for operation in item.operations]
 
 
-def measure(device, item, name, told=None):
-    """Note the programs of a queue's item when it ends; `told`: what else their rows in reports say."""
+def measure(device, item, name, told=None, cost=None):
+    """Note the programs of a queue's item when it ends; `told`: what else their rows in reports say, `cost`: see `Operation`."""
     measured = measurements_of(device)
-    item.after = lambda: measured.ended(item, name, told or {})
+    item.after = lambda: measured.ended(name, told or {}, cost)
 
 
 def use_details(on):

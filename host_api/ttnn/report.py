@@ -1,6 +1,7 @@
 """What the operations of a program took, as a table for people and as JSON."""
 
 from tensim.results.result import Result
+from tensim.ttnn.layers import layers
 
 SHOWN = 40  # operations in the table; all are in the JSON
 STALLS = 3  # reasons named per operation
@@ -46,8 +47,17 @@ def result(table, devices, identity):
 
 
 def operations(table):
-    """The rows, their time by operation and the sum of their cycles, as JSON has them."""
-    return {"operations": table, "by_operation": by_operation(table), "cycles": sum(row["cycles"] for row in table)}
+    """The rows, their time by operation and by layer, and the sum of their cycles, as JSON has them."""
+    return {
+        "operations": table, "by_operation": by_operation(table), "layers": by_layer(table),
+        "cycles": sum(row["cycles"] for row in table),
+    }  # fmt: skip
+
+
+def by_layer(table):
+    """`tensim.ttnn.layers.layers` of the launches; nothing when none come again and again."""
+    found = layers([(row.get("device"), row["name"], row["cores"]) for row in table], [row["cycles"] for row in table])
+    return found if any(one["layers"] > 1 for one in found) else []
 
 
 def by_operation(table):
@@ -91,8 +101,8 @@ def _share(part, total):
 
 
 def text(table, facts):
-    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `fabric`: what
-    links have carried, `Fabric.link_utilization`)."""
+    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `pace`: what
+    `tensim.ttnn.pace.paced` gives; `fabric`: what links have carried, `Fabric.link_utilization`)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
     lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     if not table:
@@ -105,7 +115,10 @@ def text(table, facts):
         )
     if len(table) > SHOWN:
         lines.append(f"     and {len(table) - SHOWN} more")
-    lines += _by_operation_lines(by_operation(table), sum(row["cycles"] for row in table))
+    total = sum(row["cycles"] for row in table)
+    lines += _by_operation_lines(by_operation(table), total) + _by_layer_lines(by_layer(table), total)
+    if facts.get("pace"):
+        lines += _pace_lines(**facts["pace"])
     if "sampled" in facts:
         lines.append(_sampled(**facts["sampled"]))
     if "fabric" in facts:
@@ -128,6 +141,35 @@ def _by_operation_lines(groups, total):
         )
     if len(groups) > NAMES:
         lines.append(f"     and {len(groups) - NAMES} more names")
+    return lines
+
+
+def _by_layer_lines(found, total):
+    """Time by layer as lines of text."""
+    if not found:
+        return []
+    lines = [
+        "time by layer: launches that come again in the same order",
+        f"{'cycles':>17} {'share':>6} {'launches':>13} {'layers':>6}  cycles of a layer",
+    ]
+    for one in found:
+        last = one["first"] + one["launches"] * one["layers"] - 1
+        each = f"{one['least']:,}" if one["least"] == one["most"] else f"{one['least']:,} to {one['most']:,}"
+        lines.append(
+            f"{one['cycles']:17,} {one['cycles'] / total:6.1%} {one['first']:6}-{last:<6} {one['layers']:6}  {each}"
+        )
+    return lines
+
+
+def _pace_lines(launches, alone_ns, traced_ns, untraced_ns, rates=None):
+    """What the launches take one behind the other as lines of text."""
+    parts = [("the operations alone", "alone", alone_ns), ("from a metal trace", "traced", traced_ns),
+             ("called from Python", "untraced", untraced_ns)]  # fmt: skip
+    lines = [f"one behind the other, {launches:,} launches"]
+    for what, key, ns in parts:
+        rate = "" if rates is None else f"  {rates[key]:12,.1f} {rates['of']}/s"
+        more = "" if key == "alone" else f"{ns / alone_ns - 1:+.1%}"
+        lines.append(f"{ns / 1e6:14.3f} ms {more:>7}  {what:22}{rate}")
     return lines
 
 

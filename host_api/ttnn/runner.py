@@ -38,6 +38,7 @@ class Request:
     tt_report: str | None = None
     html: str | None = None
     speedscope: str | None = None
+    items: tuple | None = None  # number and name of what the program works on, for rates
 
 
 def main(arguments, command):
@@ -209,6 +210,7 @@ class observed:
     def __exit__(self, kind, error, trace):
         from tensim.ttnn import measurements, report
         from tensim.ttnn.devices import has_stopped, open_devices, synchronize_device
+        from tensim.ttnn.pace import paced
 
         self._observers.remove(self._launches)
         for device in open_devices().values():
@@ -216,6 +218,9 @@ class observed:
                 synchronize_device(device)
             self._note(device)
         table = report.rows(measurements.all_operations())
+        pace = paced(measurements.all_operations(), self.request.items)
+        if pace is not None:
+            self.facts["pace"] = pace
         if self._summaries:
             self.result = report.result(table, self._summaries, self._repeatable())
             self.result.summary.update(host_seconds=time.perf_counter() - self._begun, **self.facts)

@@ -27,7 +27,7 @@ USERS = {
     "exact": "only numerics exact has it",
     "replay-noc": "only replays of NoC events use it",
     "several chips": "only programs on several chips use it",
-    "ttnn": "only programs of ttnn use it",
+    "ttnn": "only programs of ttnn and what re-creates them use it",
     "validate compute": "only `tensim validate compute` uses it",
     "validate gemm": "only `tensim validate gemm` uses it",
     "validate noc": "only `tensim validate noc` uses it",

@@ -5,6 +5,7 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
+from tensim.sim.chip.places import core_name, thread_place
 from tensim.sim.chip.queue_checks import HOST_LANES, QueueChecks
 from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.buffers import BASE, NAMED
@@ -143,7 +144,7 @@ class Checks:
 
     def _unwritten(self, origin):
         """The error of a result that derives from memory nobody wrote."""
-        place = self._chip.thread_place(int(origin["thread"]), int(origin["line"]), int(origin["line_base"]))
+        place = thread_place(self._chip, int(origin["thread"]), int(origin["line"]), int(origin["line_base"]))
         kind, address = int(origin["kind"]), int(origin["address"])
         code, values = UNWRITTEN_CHECKS[kind], [address]
         if kind in (L1_READ, DRAM_READ):
@@ -189,7 +190,7 @@ class Checks:
         """Where the second thread of a race was, or which queue it was."""
         if other >= len(self._threads):
             return {"thread": f"queue {other - len(self._threads)} for the host", "cycle": cycle}
-        return self._chip.thread_place(other, line, self._queues.line_base(other, cycle)) | {"cycle": cycle}
+        return thread_place(self._chip, other, line, self._queues.line_base(other, cycle)) | {"cycle": cycle}
 
     @staticmethod
     def _named(other, core):
@@ -316,14 +317,14 @@ class Checks:
         """Where bytes lie, for messages; -1 - a bank instead of a worker: in DRAM."""
         if core < 0:
             return f"DRAM bank {-1 - core}, offset {address:#x}"
-        return f"L1 {address:#x} of core {self._chip.core_name(core)}"
+        return f"L1 {address:#x} of core {core_name(self._chip, core)}"
 
     def error(self):
         """The error of the check that stopped the engine."""
         m, record = self._chip.machine, self._record[0]
         code, values = Check(int(m["error"])), [int(m[name]) for name in ("error_a", "error_b", "error_c")]
         line = int(record["line"])
-        where = self._chip.thread_place(int(m["error_thread"]), None if line < 0 else line)
+        where = thread_place(self._chip, int(m["error_thread"]), None if line < 0 else line)
         words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
@@ -336,7 +337,7 @@ class Checks:
             if code in RACES:
                 other = self._other_place(*(int(record[name]) for name in ("other", "other_line", "other_cycle")))
             else:
-                other = self._chip.thread_place(int(record["other"]), int(record["other_line"]))
+                other = thread_place(self._chip, int(record["other"]), int(record["other_line"]))
             where["other"] = other
             text += self._named(other, where["core"])
         return ProgramError(text, where=where | {"values": values}, hint=ADVICE[code], kind=code.name.lower())

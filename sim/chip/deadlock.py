@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tensim.sim import state as st
+from tensim.sim.chip.places import thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
@@ -83,7 +84,7 @@ def _wait(chip, thread):
         others = [core * THREADS_PER_CORE + slot for slot in range(FIRST_COMPUTE_SLOT, THREADS_PER_CORE)]
         return Wait(
             thread,
-            f"the coprocessor: {chip.coprocessors.waits(core, int(t['slot']))}",
+            f"the coprocessor: {chip.loader.coprocessors.waits(core, int(t['slot']))}",
             [one for one in others if one != thread],
         )
     if reason in COUPLING:
@@ -163,7 +164,7 @@ def _circle(waits):
 
 
 def _name(chip, thread):
-    place = chip.thread_place(thread)
+    place = thread_place(chip, thread)
     return f"core {place['core']} {place['thread']}"
 
 
@@ -172,7 +173,7 @@ def _sentence(chip, waits, first, is_circle):
     if not first:
         return "no thread can go on"
     wait = waits[first[0]]
-    place = chip.thread_place(wait.thread)
+    place = thread_place(chip, wait.thread)
     if is_circle:
         return f"{len(first)} threads wait for each other in a circle, among them {_name(chip, wait.thread)} for {wait.what}"
     alike = [
@@ -185,7 +186,7 @@ def _sentence(chip, waits, first, is_circle):
 
 
 def _place(chip, thread):
-    place = chip.thread_place(thread)
+    place = thread_place(chip, thread)
     return place.get("file"), place.get("line")
 
 
@@ -199,13 +200,13 @@ def _others(chip, wait):
     states, own, names = chip.arrays["threads"]["state"], wait.thread // THREADS_PER_CORE, []
     for other in wait.others:
         ended = " (ended)" if states[other] == st.ENDED else ""
-        name = chip.thread_place(other)["thread"] if other // THREADS_PER_CORE == own else _name(chip, other)
+        name = thread_place(chip, other)["thread"] if other // THREADS_PER_CORE == own else _name(chip, other)
         names.append(name + ended)
     return names
 
 
 def _line(chip, wait):
-    place, since = chip.thread_place(wait.thread), int(chip.arrays["threads"][wait.thread]["wait_since"])
+    place, since = thread_place(chip, wait.thread), int(chip.arrays["threads"][wait.thread]["wait_since"])
     ends = _others(chip, wait)
     text = (
         f"core {place['core']} {place['thread']} {place.get('file', '')}:{place.get('line', '')} waits for {wait.what}, "
@@ -231,5 +232,5 @@ def _waypoint(chip, thread, place):
 def _node(chip, wait, is_cause):
     since = int(chip.arrays["threads"][wait.thread]["wait_since"])
     told = {"waits_for": wait.what, "since": since, "could_come_from": _others(chip, wait), "is_cause": is_cause}
-    place = chip.thread_place(wait.thread)
+    place = thread_place(chip, wait.thread)
     return place | told | {"waypoint": _waypoint(chip, wait.thread, place)}

@@ -4,6 +4,7 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import wait_for_graph
+from tensim.sim.chip.places import thread_place
 from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
@@ -33,7 +34,7 @@ def fault(chip):
     code = Fault(int(m["error"]))
     a, b, c = (int(m[name]) for name in ("error_a", "error_b", "error_c"))
     thread = int(m["error_thread"])
-    where = chip.thread_place(thread)
+    where = thread_place(chip, thread)
     message = ""
     if code == Fault.KERNEL_FAILED:
         found = chip.line_programs[int(chip.arrays["threads"][thread]["line_base"])].message(a)
@@ -45,9 +46,9 @@ def fault(chip):
     elif code == Fault.DATA_NOT_MOVED:
         message = UNMOVED_REACHED[a]
     elif code in (Fault.COPROCESSOR, Fault.COMPUTE_CORE):
-        message = chip.coprocessors.fault(thread // THREADS_PER_CORE)
+        message = chip.loader.coprocessors.fault(thread // THREADS_PER_CORE)
     elif code == Fault.UNORDERED_WRITERS:
-        where["other"] = chip.thread_place(c)
+        where["other"] = thread_place(chip, c)
     text = describe(chip, code, a, b, c, message)
     if code in SIMULATOR_FAULTS:
         return SimulatorError(text, where=where)
@@ -57,7 +58,7 @@ def fault(chip):
 def describe(chip, code, a, b, c, message=""):
     """What a fault, or something odd, is in words; `a`, `b`, `c`: its values."""
     if code == Fault.UNORDERED_WRITERS:
-        other = chip.thread_place(c)
+        other = thread_place(chip, c)
         c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
     if code == Fault.ILLEGAL_INSTRUCTION and a == TRAP:
         return UNDEFINED
@@ -121,4 +122,4 @@ def live_threads(chip):
     """Where the first threads that have not ended are: those that run, then those that wait."""
     states = chip.arrays["threads"]["state"]
     found = [*np.flatnonzero(states == st.RUNNING), *np.flatnonzero(states == st.PARKED)]
-    return [chip.thread_place(int(i)) for i in found[:LISTED]]
+    return [thread_place(chip, int(i)) for i in found[:LISTED]]

@@ -6,6 +6,7 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import what_it_waits_for
+from tensim.sim.chip.places import core_name, thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.disassembly.instruction_text import REGISTERS, text_of
 from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, RESPONSE_READY
@@ -36,7 +37,7 @@ def thread(chip, index):
     """Where a thread stands: {"core", "thread", "state", "kernel", "file", "line", "source", "operation", "arguments", "waits_for",
     "since"}."""
     t = chip.arrays["threads"][index]
-    place = {name: value for name, value in chip.thread_place(index).items() if name not in ("cycle", "pc")}
+    place = {name: value for name, value in thread_place(chip, index).items() if name not in ("cycle", "pc")}
     operation = int(t["operation"])
     if operation == OPERATION_START and (program := chip.line_programs.get(int(t["line_base"]))) is not None:
         place |= program.entry
@@ -121,10 +122,10 @@ def registers(chip, index):
     """{"pc" and each register's name: its value, unsigned} of a RISC-V core.  UsageError for a thread that is none."""
     t = chip.arrays["threads"][index]
     if t["riscv"] == 0 or t["executes"] != 0:
-        place = chip.thread_place(index)
+        place = thread_place(chip, index)
         kind = "executes Tensix instructions" if t["executes"] else "runs no C++ kernel"
         raise UsageError(f"{place['thread']} of core {place['core']} {kind}: it has no registers to show")
-    values = chip.riscv.registers[index][: len(REGISTERS)] & 0xFFFFFFFF
+    values = chip.loader.riscv.registers[index][: len(REGISTERS)] & 0xFFFFFFFF
     return {"pc": pc_of(chip, index)} | dict(zip(REGISTERS, values.tolist(), strict=True))
 
 
@@ -133,7 +134,7 @@ def pc_of(chip, index):
     t = chip.arrays["threads"][index]
     if t["operation"] > Op.SPEND or t["state"] == st.PARKED:
         return INSTRUCTION_BYTES * int(t["line"])
-    return int(chip.riscv.cores[index]["pc"])
+    return int(chip.loader.riscv.cores[index]["pc"])
 
 
 def instruction(program, plain, pc):
@@ -168,7 +169,7 @@ def transactions(chip, core=None):
 def _transaction(chip, x, owner):
     kind, tile = int(x["kind"]), int(x["target"])
     y, column = divmod(tile, int(chip.machine["grid_width"]))
-    place = chip.thread_place(owner)
+    place = thread_place(chip, owner)
     return {
         "kind": KINDS[kind], "core": place["core"], "thread": place["thread"], "noc": int(x["noc"]), "bytes": int(x["size"]),
         "target": f"{column}-{y} {_tile_name(chip, tile)}".rstrip(), "address": int(x["address"]), "local": int(x["local"]),
@@ -181,5 +182,5 @@ def _tile_name(chip, tile):
     """What a tile is, in words."""
     entry = chip.arrays["tiles"][tile]
     if entry["kind"] == st.TILE_WORKER:
-        return f"core {chip.core_name(int(entry['index']))}"
+        return f"core {core_name(chip, int(entry['index']))}"
     return "DRAM" if entry["kind"] == st.TILE_DRAM else ""

@@ -6,6 +6,7 @@ With checks on the first such thing stops the program instead (docs/checks.md#wh
 import numpy as np
 
 from tensim.sim.chip.failures import describe
+from tensim.sim.chip.places import thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import ODDITY, PLACES
@@ -47,7 +48,7 @@ class Oddities:
             words[ctx.UNSET_READS] = 0
 
     def _add(self, code, thread, line, line_base, cycle, a, b, c, count):
-        place = self._chip.thread_place(thread, line, line_base) | {"cycle": cycle}
+        place = thread_place(self._chip, thread, line, line_base) | {"cycle": cycle}
         key = code, place.get("kernel"), place.get("file"), place.get("line"), place["thread"]
         if key not in self._found:
             message = describe(self._chip, Fault(code), a, b, c)

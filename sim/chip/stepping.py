@@ -92,7 +92,7 @@ class EngineStops:
         self._record["passed"] = 1
         if not self.at_break(thread):
             return
-        row = int(self.chip.riscv.cores[thread]["pc"]) // INSTRUCTION_BYTES
+        row = int(self.chip.loader.riscv.cores[thread]["pc"]) // INSTRUCTION_BYTES
         if self.steps(thread) or self.program(thread).decoded.records[row] == BREAK:
             self._step_text(thread)
         else:
@@ -115,7 +115,7 @@ class EngineStops:
 
     def _step_text(self, thread):
         """Give a core a text in which all but the instruction at which it stands is a BREAK."""
-        core, program = self.chip.riscv.cores[thread], self.program(thread)
+        core, program = self.chip.loader.riscv.cores[thread], self.program(thread)
         if not self._has_step_text(thread):
             self._texts[thread] = np.full(program.n_rows, BREAK, np.int64), int(core["text_at"])
         text, _ = self._texts[thread]
@@ -128,12 +128,12 @@ class EngineStops:
     def _has_step_text(self, thread):
         """Not when another program has been loaded since."""
         text, _ = self._texts.get(thread, (None, 0))
-        return text is not None and int(self.chip.riscv.cores[thread]["text_at"]) == text.ctypes.data
+        return text is not None and int(self.chip.loader.riscv.cores[thread]["text_at"]) == text.ctypes.data
 
     def plain_text(self, thread):
         """Give a core its own text back."""
         if self._has_step_text(thread):
-            self.chip.riscv.cores[thread]["text_at"] = self._texts[thread][1]
+            self.chip.loader.riscv.cores[thread]["text_at"] = self._texts[thread][1]
         self._texts.pop(thread, None)
 
     def restore(self):
@@ -171,7 +171,7 @@ class EngineStops:
         t = self.chip.arrays["threads"][thread]
         if not self.runs_instructions(thread) or t["state"] != st.RUNNING:
             return False
-        return bool(t["operation"] == Op.SPEND and self.chip.riscv.cores[thread]["pending"] == BROKEN)
+        return bool(t["operation"] == Op.SPEND and self.chip.loader.riscv.cores[thread]["pending"] == BROKEN)
 
     def row(self, thread):
         """The row of the line table of its program at which a thread stands."""

@@ -12,9 +12,9 @@ def zones(chip, since=0):
     """[{"zone", "kernel", "thread", "count", "cycles", "shortest_cycles", "longest_cycles"}] of the zones that ended.
 
     Over all cores, for each kind of thread; `since`: only of programs that started from this cycle on.  The chip has recorded
-    its log (`Chip.enable_log`).
+    its log (`tensim.sim.chip.recordings`).
     """
-    log = chip.log()
+    log = chip.recordings.log()
     entries = log[(log["kind"] == st.LOG_ZONE_BEGIN) | (log["kind"] == st.LOG_ZONE_END)]
     columns = (entries[name].tolist() for name in ("thread", "kind", "start", "line"))
     programs, opened, durations = _Programs(chip, since), {}, {}

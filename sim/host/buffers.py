@@ -237,7 +237,7 @@ def write_pages(device, buffer, offset, data):
         rows = pages[first : first + count]
         for bank, start, run in _runs(buffer, offset // page + first, count):
             if buffer.in_dram:
-                device.chip.write_dram_rows(bank, buffer.address + start, rows[run], stride)
+                device.chip.memory.write_dram_rows(bank, buffer.address + start, rows[run], stride)
                 continue
             padded = np.zeros((len(rows[run]), stride), np.uint8)
             padded[:, :page] = rows[run]
@@ -257,9 +257,9 @@ def read_pages(device, buffer, offset, size):
         for bank, start, run in _runs(buffer, offset // page + first, count):
             n = len(rows[run])
             if buffer.in_dram and isinstance(run, slice):
-                device.chip.read_dram_rows(bank, buffer.address + start, stride, rows[run])
+                device.chip.memory.read_dram_rows(bank, buffer.address + start, stride, rows[run])
             else:
-                read = device.chip.read_dram if buffer.in_dram else device.chip.read_l1
+                read = device.chip.memory.read_dram if buffer.in_dram else device.chip.memory.read_l1
                 block = np.frombuffer(read(bank, buffer.address + start, n * stride), np.uint8)
                 rows[run] = block.reshape(-1, stride)[:, :page]
             if device.chip.checks is not None:

@@ -150,7 +150,7 @@ class Device:
 
     def write_l1(self, worker, address, data):
         """Write into the L1 of a worker core now; wakes the kernels that poll a word of it."""
-        self.chip.write_l1(worker, address, data, self.clock.cycle_from(self.env.now))
+        self.chip.memory.write_l1(worker, address, data, self.clock.cycle_from(self.env.now))
 
     def inject_fault(self, at_fs, what):
         """Let the command that the device carries out at `at_fs` fail."""

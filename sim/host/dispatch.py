@@ -111,6 +111,17 @@ class Costs:
         return round(max(n_bytes / self._pcie[f"{way}_bytes_per_ns"], per_page) * FS_PER_NS)
 
 
+def configured(env, ring, costs, cost, host_fed):
+    """SimPy process body: a program's configuration is fetched and written, once a `ConfigRing` has room for it.
+
+    `cost`: its `ProgramCost`; `host_fed`: its commands come from the host, not from a trace.
+    """
+    fetched = env.now + (costs.fetch(cost) if host_fed else 0)
+    write_binaries = yield from ring.reserve(cost, keep_binaries=not host_fed)
+    written = env.now + costs.configuration(cost, write_binaries)
+    yield env.timeout(max(fetched, written) - env.now)
+
+
 class CommandQueue(Queue):
     """One hardware command queue of a chip."""
 
@@ -188,10 +199,7 @@ class CommandQueue(Queue):
         its commands come from, None: from the host.
         """
         host_fed = trace is None
-        fetched = self.env.now + (self.device.costs.fetch(bound.cost) if host_fed else 0)
-        write_binaries = yield from self.ring.reserve(bound.cost, keep_binaries=not host_fed)
-        written = self.env.now + self.device.costs.configuration(bound.cost, write_binaries)
-        yield self.env.timeout(max(fetched, written) - self.env.now)
+        yield from configured(self.env, self.ring, self.device.costs, bound.cost, host_fed)
         self.serving.handed_over = True
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done

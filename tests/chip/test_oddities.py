@@ -49,7 +49,7 @@ def run(device, *kernels, buffers=(), core=(0, 0)):
 
 
 def seen(device, count, address=SEEN, core=0):
-    return np.frombuffer(device.chip.read_l1(core, address, 4 * count), np.uint32).tolist()
+    return np.frombuffer(device.chip.memory.read_l1(core, address, 4 * count), np.uint32).tolist()
 
 
 def refused(device, kind, *kernels, **options):

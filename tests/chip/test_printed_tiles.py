@@ -57,7 +57,7 @@ def printed(numerics="fast", shows=1):
     """(lines of a program by thread, cycles)."""
     lines = {}
     with tt.create_device(0, numerics=numerics) as device:
-        device.chip.on_print = lambda line: lines.setdefault(line[6:12].rstrip(":"), []).append(line.partition(": ")[2])
+        device.chip.printer.on_print = lambda line: lines.setdefault(line[6:12].rstrip(":"), []).append(line.partition(": ")[2])
         program = tt.create_program()
         for index in (0, 16):
             buffer = tt.CircularBufferConfig(4096, {index: tt.DataFormat.Float16_b}).set_page_size(index, 2048)
@@ -174,7 +174,7 @@ def test_cpp_kernels_print_by_the_vendor_s_names(tmp_path):
     pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
     lines = {}
     with tt.create_device(0) as device:
-        device.chip.on_print = lambda line: lines.setdefault(line[6:12].rstrip(":"), []).append(line.partition(": ")[2])
+        device.chip.printer.on_print = lambda line: lines.setdefault(line[6:12].rstrip(":"), []).append(line.partition(": ")[2])
         program, queue = tt.create_program(), device.command_queue()
         for index in (0, 16):
             buffer = tt.CircularBufferConfig(4096, {index: tt.DataFormat.Float16_b}).set_page_size(index, 2048)

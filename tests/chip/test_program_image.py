@@ -38,13 +38,13 @@ def what_happened(device):
     works = [one["work"] for one in chip.launches.values()]
     counts = [(w.operations.tolist(), w.stall_cycles.tolist(), w.traffic.tolist(), w.core_counters) for w in works]
     levels = [[(b.index, b.pushed, b.left, b.levels.tolist(), b.waits) for b in w.buffers] for w in works]
-    return spans, repr(counts), levels, chip.work.tobytes(), chip.core_cycles.tolist(), chip.image_sha256()
+    return spans, repr(counts), levels, chip.work.tobytes(), chip.core_cycles.tolist(), chip.memory.image_sha256()
 
 
 def run_in_turn(monkeypatch, kernels, numerics, anew):
     with tt.create_device(0, numerics=numerics) as device, monkeypatch.context() as patch:
         (add, multiply), kept = programs_of(device, patch, kernels)
-        queue, loader = device.command_queue(0), device.chip._loader
+        queue, loader = device.command_queue(0), device.chip.loader
         images = []
         for program in (add, add, multiply, add, multiply, multiply, add):
             if anew:
@@ -79,7 +79,7 @@ def test_what_changes_between_two_launches_is_loaded():
 
         def word():
             tt.enqueue_program(queue, program, blocking=True)
-            return int.from_bytes(device.chip.read_l1(0, address, 4), "little")
+            return int.from_bytes(device.chip.memory.read_l1(0, address, 4), "little")
 
         tt.set_runtime_args(program, kernel, core, [address, 5])
         tt.set_common_runtime_args(program, kernel, [100])
@@ -99,10 +99,10 @@ def test_an_image_is_gone_with_its_program():
         tt.set_common_runtime_args(program, kernel, [1])
         for _ in range(3):
             tt.enqueue_program(queue, program, blocking=True)
-        images = device.chip._loader._images
+        images = device.chip.loader._images
         assert len(images._images) == 1 and images._bytes > 0
         device.chip.launches.clear()
-        device.chip._loader._kept.clear()
+        device.chip.loader._kept.clear()
         del program
         tt.finish(queue)
         gc.collect()

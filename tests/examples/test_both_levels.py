@@ -133,7 +133,7 @@ def result(case, level, printed=()):
     device = tt.create_device(
         0, arch=load_arch(case.chip, {INSTRUCTION_LEVEL: level}), numerics="exact", max_cycles=1_000_000
     )
-    device.chip.on_print = getattr(printed, "append", None)
+    device.chip.printer.on_print = getattr(printed, "append", None)
     try:
         random, shape = np.random.default_rng(case.seed), (32, 32 * TILES)
         first = values(random, case.kind, shape)

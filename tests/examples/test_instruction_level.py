@@ -71,10 +71,10 @@ def test_the_same_program_takes_the_same_cycles_with_and_without_data():
 def test_a_timeline_shows_what_each_unit_did(tmp_path):
     device = tt.create_device(0, arch=load_arch("blackhole", {LEVEL: 1}), numerics="off")
     try:
-        device.chip.enable_log()
+        device.chip.recordings.enable_log()
         find_program("matmul_multicast").run_on(device, Options(shape="128x128x128", parameters={"kernels": "cpp"}))
         write_timeline(device.chip, tmp_path / "timeline.json")
-        worked = {core: tile.units for core, tile in device.chip.coprocessors.tiles.items()}
+        worked = {core: tile.units for core, tile in device.chip.loader.coprocessors.tiles.items()}
         per_us = device.chip.arch.clock_mhz
     finally:
         tt.close_device(device)

@@ -50,8 +50,8 @@ def start(mesh, chip, direction, header, payload=b"", packets=1, link=0, waits=T
     core = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(0, 0))
     tt.create_semaphore(program, core, 0)
     number = tt.create_kernel(program, send, core, tt.WriterDataMovementConfig())
-    device.chip.write_l1(0, SOURCE, payload)
-    device.chip.write_l1(0, HEADER, header)
+    device.chip.memory.write_l1(0, SOURCE, payload)
+    device.chip.memory.write_l1(0, HEADER, header)
     args = [*mesh.connection(chip, direction, link).args, SOURCE, HEADER, len(payload), packets, int(waits)]
     tt.set_runtime_args(program, number, tt.CoreCoord(0, 0), args)
     tt.enqueue_program(device.command_queue(), program, False)
@@ -75,7 +75,7 @@ def settle(mesh):
 
 def l1(mesh, chip, offset, size):
     device = mesh.devices[chip]
-    return device.chip.read_l1(device._state.worker(tt.CoreCoord(*CORE)), offset, size)
+    return device.chip.memory.read_l1(device._state.worker(tt.CoreCoord(*CORE)), offset, size)
 
 
 def word(mesh, chip, offset=COUNTER):
@@ -175,7 +175,7 @@ def test_headers_that_kernels_fill():
             program, number, tt.CoreCoord(0, 0), [HEADER, int(place.x), int(place.y), mesh.line_route(1)]
         )
         tt.enqueue_program(device.command_queue(), program, True)
-        text = device.chip.read_l1(0, HEADER, layout.HEADER_BYTES)
+        text = device.chip.memory.read_l1(0, HEADER, layout.HEADER_BYTES)
         run(mesh, 0, "east", text, some_bytes(64))
         assert l1(mesh, 1, TARGET, 64) == some_bytes(64) and word(mesh, 1) == 3
 
@@ -194,7 +194,7 @@ def test_idle_chips_do_nothing():
 
 def test_a_timeline_names_the_routers(tmp_path):
     with tt.open_mesh_device("n300", links=1) as mesh:
-        mesh.devices[0].chip.enable_log()
+        mesh.devices[0].chip.recordings.enable_log()
         run(mesh, 0, "east", header(mesh, layout.UNICAST_WRITE, 64, mesh.line_route(1)), some_bytes(64))
         write_timeline(mesh.devices[0].chip, tmp_path / "trace.json")
     text = (tmp_path / "trace.json").read_text()

@@ -30,6 +30,7 @@ class FakeChip:
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0, check=False):
         self.arch, self.cycle, self.n_workers = arch, 0, len(arch.worker_coords)
         self.closed, self.checks, self.host_log = False, None, HostLog()
+        self.memory = self
         self.oddities = SimpleNamespace(untold=list)
         self.l1 = np.zeros((self.n_workers, arch.l1_size), np.uint8)
         self.dram = {}

@@ -74,7 +74,7 @@ def program_of(source, cores, args=(), common=(), compile_args=()):
 
 
 def l1_words(device, core, address, count):
-    data = device.chip.read_l1(core[0] + core[1] * device.arch.grid[0], address, 4 * count)
+    data = device.chip.memory.read_l1(core[0] + core[1] * device.arch.grid[0], address, 4 * count)
     return np.frombuffer(data, np.uint32).tolist()
 
 

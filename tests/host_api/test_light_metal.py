@@ -52,7 +52,7 @@ def l1(device, size, page):
 
 def final_state(device):
     """What must be the same after a replay: cycles, clock, memory."""
-    return program_cycles(device.chip), device.chip.cycle, device.chip.image_sha256()
+    return program_cycles(device.chip), device.chip.cycle, device.chip.memory.image_sha256()
 
 
 def check_replay(device, binary):
@@ -679,7 +679,7 @@ replay = LightMetalReplay(sys.argv[1])
 replay.execute()
 chip = replay.chips[0]
 assert "tensim.examples" not in sys.modules
-print(json.dumps([program_cycles(chip), chip.cycle, chip.image_sha256()]))
+print(json.dumps([program_cycles(chip), chip.cycle, chip.memory.image_sha256()]))
 """
 SHAPES = {"matmul_multicast": "256x256x256", "matmul_reuse": "256x256x256", "matmul_multicast_1d": "64x128x256"}
 

@@ -107,7 +107,7 @@ def run(steps):
                 getattr(host, name)(*numbers)
             tt.synchronize(host.device)
         chip = host.device.chip
-        return captured.binary, (program_cycles(chip), chip.cycle, chip.image_sha256())
+        return captured.binary, (program_cycles(chip), chip.cycle, chip.memory.image_sha256())
     finally:
         tt.close_device(host.device)
 
@@ -120,7 +120,7 @@ def test_a_replay_is_the_run(steps):
     try:
         replay.execute()
         chip = replay.devices[0].chip
-        assert (program_cycles(chip), chip.cycle, chip.image_sha256()) == state
+        assert (program_cycles(chip), chip.cycle, chip.memory.image_sha256()) == state
         assert all(item["passed"] for item in replay.compares)
     finally:
         replay.close()

@@ -270,9 +270,9 @@ def test_semaphores_reach_the_launch(device):
 def test_global_semaphores(device):
     semaphore = tt.create_global_semaphore(device, tt.CoreRange((0, 0), (1, 0)), 3)
     chip, address = device.chip, semaphore.address
-    assert [chip.read_l1(core, address, 4)[0] for core in range(3)] == [3, 3, 0]
+    assert [chip.memory.read_l1(core, address, 4)[0] for core in range(3)] == [3, 3, 0]
     semaphore.reset_semaphore_value(70000)
-    assert chip.read_l1(1, address, 4) == (70000).to_bytes(4, "little")
+    assert chip.memory.read_l1(1, address, 4) == (70000).to_bytes(4, "little")
     assert device.allocated_bytes_per_bank(tt.BufferType.L1) == 16
     del semaphore
     gc.collect()
@@ -290,7 +290,7 @@ def test_semaphore_values_are_unsigned_words(device, value):
     semaphore = tt.create_global_semaphore(device, ALL, 5)
     with pytest.raises(UsageError, match=message):
         semaphore.reset_semaphore_value(value)
-    assert device.chip.read_l1(0, semaphore.address, 1) == b"\5"
+    assert device.chip.memory.read_l1(0, semaphore.address, 1) == b"\5"
     with pytest.raises(UsageError, match=message):
         tt.create_semaphore(tt.create_program(), ALL, value)
 

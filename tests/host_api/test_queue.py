@@ -132,7 +132,7 @@ def test_reads_wait_for_programs_of_the_queue(device):
     queue = device.command_queue()
 
     def on_start(chip):
-        chip.write_dram(0, buffer.address, b"x" * PAGE)
+        chip.memory.write_dram(0, buffer.address, b"x" * PAGE)
 
     tt.enqueue_write_buffer(queue, buffer, b"." * PAGE)
     tt.enqueue_program(queue, program_of(50_000, on_start=on_start))
@@ -473,7 +473,7 @@ def test_nothing_pending_starts_on_a_failed_device(fake):
             tt.finish(bad.command_queue())
         tt.enqueue_program(good.command_queue(), program_of(10_000_000), blocking=True)
         assert good.chip.cycle > 10_000_000 and started == []
-        assert bad.chip.read_dram(0, target.address, 1) == b"\0"
+        assert bad.chip.memory.read_dram(0, target.address, 1) == b"\0"
 
 
 def test_an_interrupted_run_closes_at_once(fake):

@@ -628,7 +628,7 @@ def test_input_and_output_on_one_queue_and_traces_on_the_other(device):
 
     def copy(chip):
         bank, address = source.page_location(0)
-        chip.write_dram(target.page_location(0)[0], target.address, chip.read_dram(bank, address, PAGE))
+        chip.memory.write_dram(target.page_location(0)[0], target.address, chip.memory.read_dram(bank, address, PAGE))
 
     trace = traced(device, program_of(5000, args=[source, target], on_start=copy))
     compute, transfers = device.command_queue(0), device.command_queue(1)
@@ -841,7 +841,7 @@ def test_every_replay_writes_semaphores_and_circular_buffers_anew(chip):
     worker = core[0] + core[1] * chip.arch.grid[0]
 
     def words():
-        return np.frombuffer(chip.chip.read_l1(worker, out.address, 12), np.uint32).tolist()
+        return np.frombuffer(chip.chip.memory.read_l1(worker, out.address, 12), np.uint32).tolist()
 
     for round in range(3):
         tt.replay_trace(chip, 0, traces[0], blocking=True)

@@ -65,7 +65,9 @@ def test_a_layer_of_each_network_computes_what_torch_does(name, tmp_path):
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()[-1]  # the library logs before it
     assert re.fullmatch(rf"{program}: PCC .+ (0\.99|1\.0)\d+", said)
-    groups = json.loads(told.read_text())["by_operation"]
+    data = json.loads(told.read_text())
+    groups, pace = data["by_operation"], data["pace"]
+    assert pace["alone_ns"] < pace["traced_ns"] < pace["untraced_ns"]
     assert abs(sum(one["share"] for one in groups) - 1) < 0.01
     assert {"ttnn.linear", "ttnn.conv2d"} & {one["operation"] for one in groups}
 

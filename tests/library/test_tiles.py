@@ -48,12 +48,12 @@ def test_workers_have_the_releases_coordinates(chip):
 def test_l1_is_the_chips_and_mailboxes_are_the_librarys(chip):
     tiles, (x, y), end = chip.tiles, chip.workers[5], chip.tiles.config_end
     tiles.write(x, y, end, b"tensor")
-    assert chip.device.chip.read_l1(5, end, 6) == b"tensor"
+    assert chip.device.chip.memory.read_l1(5, end, 6) == b"tensor"
     tiles.write(x, y, end - 4, b"abcdefgh")
-    assert chip.device.chip.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :].tobytes() == b"abcd"
+    assert chip.device.chip.memory.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :].tobytes() == b"abcd"
     assert tiles.read(x, y, end - 4, 8) == b"abcdefgh" and tiles.read(x, y, end - 4, 4) == b"abcd"
     assert tiles.sizes([5])[5][end - 4] == 4, "bytes of the mailboxes alone"
-    assert chip.device.chip.read_l1(5, end - 4, 4) == bytes(4), "memory of the chip's own programs"
+    assert chip.device.chip.memory.read_l1(5, end - 4, 4) == bytes(4), "memory of the chip's own programs"
 
 
 def test_all_coordinates_of_a_dram_channel_are_one_memory(chip):
@@ -65,7 +65,7 @@ def test_all_coordinates_of_a_dram_channel_are_one_memory(chip):
         address = bank * chip.arch.dram_bank_bytes + 0x4000
         for number, (x, y) in enumerate(places):
             tiles.write(x, y, address, bytes([bank, number]))
-            assert chip.device.chip.read_dram(per_tile + bank, 0x4000, 2) == bytes([bank, number])
+            assert chip.device.chip.memory.read_dram(per_tile + bank, 0x4000, 2) == bytes([bank, number])
             assert all(tiles.read(*other, address, 2) == bytes([bank, number]) for other in places)
 
 

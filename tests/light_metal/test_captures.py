@@ -16,7 +16,7 @@ from tests.light_metal.programs import WORDS, copied, copier, dram, l1, opened, 
 
 
 def state(device):
-    return program_cycles(device.chip), device.chip.cycle, device.chip.image_sha256()
+    return program_cycles(device.chip), device.chip.cycle, device.chip.memory.image_sha256()
 
 
 def check_identical(device, binary):

@@ -142,11 +142,11 @@ def test_golden_comparisons_take_no_time():
                         tt.light_metal_compare_to_golden(queue, target, WORDS * factor, name=f"{factor}")
                     tt.enqueue_program(queue, program)
                 tt.finish(queue)
-            live = program_cycles(device.chip), device.chip.cycle, device.chip.image_sha256()
+            live = program_cycles(device.chip), device.chip.cycle, device.chip.memory.image_sha256()
             replay = LightMetalReplay(capture.binary)
             replay.execute()
             chip = replay.devices[0].chip
-            results.append((program_cycles(chip), chip.cycle, chip.image_sha256()))
+            results.append((program_cycles(chip), chip.cycle, chip.memory.image_sha256()))
             assert results[-1] == live
             assert [found["passed"] for found in replay.compares] == [True] * (3 * golden)
             replay.close()

@@ -41,7 +41,7 @@ def test_the_order_of_unrelated_objects_changes_nothing(name):
         try:
             build_unrelated(device, random.Random(seed))
             find_program(name).run_on(device, options)
-            results.add((program_cycles(device.chip), device.chip.image_sha256()["dram"]))
+            results.add((program_cycles(device.chip), device.chip.memory.image_sha256()["dram"]))
         finally:
             tt.close_device(device)
     assert len(results) == 1

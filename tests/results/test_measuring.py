@@ -177,5 +177,5 @@ def test_zones_are_left_out_unless_asked_for(device):
 def test_a_run_can_have_zones_and_a_measurement_hashes(device):
     with tt.measure(device, image_hash=True) as m:
         launch(device, ZONES, 1)
-    assert m.result.image_sha256 == device.chip.image_sha256()
+    assert m.result.image_sha256 == device.chip.memory.image_sha256()
     assert tt.run("eltwise_add", shape="32x32", zones=True).zones == []  # its kernels have none

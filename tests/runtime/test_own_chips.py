@@ -55,7 +55,7 @@ def test_a_capture_replays_without_the_yaml(chip, tmp_path):
     with tt.light_metal_capture() as captured:
         buffers = run(device)
     captured.binary.save_to_file(tmp_path / "run.bin")
-    expected, arch = (program_cycles(device.chip), device.chip.image_sha256()), device.chip.arch
+    expected, arch = (program_cycles(device.chip), device.chip.memory.image_sha256()), device.chip.arch
     del buffers
     tt.close_device(device)
     os.remove(chip)
@@ -65,7 +65,7 @@ def test_a_capture_replays_without_the_yaml(chip, tmp_path):
     try:
         replayed.execute()
         found = replayed.devices[0].chip
-        assert (program_cycles(found), found.image_sha256()) == expected
+        assert (program_cycles(found), found.memory.image_sha256()) == expected
     finally:
         replayed.close()
 

@@ -35,7 +35,7 @@ def events(tmp_path_factory):
     """The trace events of a program that reads tiles on one core and drops them."""
     path = tmp_path_factory.mktemp("timeline") / "t.json"
     with tt.create_device(0, numerics="off") as device:
-        device.chip.enable_log()
+        device.chip.recordings.enable_log()
         queue, core, program = device.command_queue(), tt.CoreCoord(1, 2), tt.create_program()
         buffer = tt.create_buffer(tt.InterleavedBufferConfig(device=device, size=TILES * TILE, page_size=TILE))
         config = tt.CircularBufferConfig(2 * TILE, {0: tt.DataFormat.Float16_b}).set_page_size(0, TILE)

@@ -91,7 +91,7 @@ def _launch(mesh, chip, streams, kind, size, packets, flush):
                 for number, route in enumerate(routes):
                     text = header_words(kind, size, target, route, counter)
                     at = HEADERS + HEADERS_APART * flow + HEADER_STRIDE * number
-                    device.chip.write_l1(worker, at, text)
+                    device.chip.memory.write_l1(worker, at, text)
                 connections.append(mesh.connection(chip, direction, stream.link))
             args = [*connections[0].args[2:], SOURCE, HEADERS, len(stream.flows[0][1]), size, packets, int(flush)]
             args += [len(connections), *(part for one in connections for part in (one.x, one.y))]
@@ -136,13 +136,13 @@ def round_trips(mesh, chip, direction, other, back, routes, kind, size, rounds):
         tt.create_semaphore(program, cores, 0)
         number = tt.create_kernel(program, kernel, cores, _config(1))
         text = header_words(kind, size, _noc_address(device, core, TARGET), route, _noc_address(device, core, ARRIVAL))
-        device.chip.write_l1(0, HEADERS, text)
+        device.chip.memory.write_l1(0, HEADERS, text)
         args = [*mesh.connection(here, way).args, SOURCE, HEADERS, size, rounds, arrival, TIMES]
         tt.set_runtime_args(program, number, tt.CoreCoord(*core), args)
         tt.enqueue_program(device.command_queue(), program, False)
     for here in (chip, other):
         device = mesh.devices[here]
         tt.finish(device.command_queue())
-        cycles = np.frombuffer(device.chip.read_l1(0, TIMES, 4 * rounds), np.uint32)
+        cycles = np.frombuffer(device.chip.memory.read_l1(0, TIMES, 4 * rounds), np.uint32)
         results.append(cycles[1:] * 1000.0 / device.arch.clock_mhz)
     return results[0] - results[1]

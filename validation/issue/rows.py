@@ -76,7 +76,7 @@ def _slope(arch, source, thread, defines):
             at = tt.CoreCoord(0, 0)
             kernel = create(core.program, source, at, tt.ComputeConfig(defines=defines))
             tt.set_runtime_args(core.program, kernel, at, [rounds, base] if is_cpp else [rounds, base, 1])
-            core.device.chip.write_l1(0, base, pointers.tobytes())
+            core.device.chip.memory.write_l1(0, base, pointers.tobytes())
             cycles.append(core.run().ended[f"TRISC{thread}"])
     return (cycles[1] - cycles[0]) / (MANY - FEW)
 

@@ -22,7 +22,7 @@ from tensim.sim.cores.kernels.api import COMPUTE, DM
 from tensim.sim.cores.kernels.compile_apart import compile_apart
 from tensim.sim.cores.kernels.generated import compile_generated
 from tensim.sim.cores.kernels.lowering import lower, reachable_helpers
-from tensim.sim.cores.kernels.lowering_emit import refuse
+from tensim.sim.cores.kernels.lowering_budget import refuse
 from tensim.sim.cores.kernels.names import DeviceFunction, ParsedNames, PythonNames, as_constant
 from tensim.sim.engine import machine_code
 from tensim.sim.errors import KernelCompileError, UsageError

@@ -12,14 +12,19 @@ import re
 from dataclasses import dataclass
 
 from tensim.sim.cores.kernels.api import STATES
+from tensim.sim.cores.kernels.lowering_accessors import Distributions
 from tensim.sim.cores.kernels.lowering_addresses import Addresses
 from tensim.sim.cores.kernels.lowering_arguments import Arguments
+from tensim.sim.cores.kernels.lowering_assignments import Assignments
+from tensim.sim.cores.kernels.lowering_budget import refuse
 from tensim.sim.cores.kernels.lowering_calls import Calls
-from tensim.sim.cores.kernels.lowering_emit import Emitter, Facts, refuse
+from tensim.sim.cores.kernels.lowering_elements import Elements
+from tensim.sim.cores.kernels.lowering_emit import Emitter, Facts
 from tensim.sim.cores.kernels.lowering_expressions import Expressions
 from tensim.sim.cores.kernels.lowering_inlining import Inlining, count_stores, returns_in_tail, returns_of
+from tensim.sim.cores.kernels.lowering_loops import INSTRUCTION_BYTES, Loops
 from tensim.sim.cores.kernels.lowering_operations import Operations
-from tensim.sim.cores.kernels.lowering_statements import INSTRUCTION_BYTES, Statements
+from tensim.sim.cores.kernels.lowering_statements import Statements
 from tensim.sim.cores.kernels.lowering_values import Int, Scope
 from tensim.sim.cores.kernels.names import DeviceFunction
 
@@ -67,9 +72,11 @@ class Lowering:
     def __init__(self, tree, file, names, defines, named_args, facts, lenient):
         self.tree, self.emitter = tree, Emitter(tree.name, file, defines, named_args, facts, lenient)
         self.expressions, self.arguments, self.operations = Expressions(self), Arguments(self), Operations(self)
-        self.inlining, self.statements = Inlining(self), Statements(self)
+        self.inlining, self.elements = Inlining(self), Elements(self)
+        self.assignments, self.loops = Assignments(self), Loops(self)
+        self.statements = Statements(self)
         self.calls = Calls(self)
-        self.addresses = self.calls.handlers[Addresses]
+        self.addresses, self.distributions = self.calls.handlers[Addresses], self.calls.handlers[Distributions]
         self.emitter.scope = Scope("v_", tree.name, file, names, count_stores(tree))
         self.emitter.line = tree.lineno
 
@@ -111,7 +118,7 @@ class Lowering:
             self.emitter.arguments.names.append(argument.arg)
             self.emitter.scope.stores[argument.arg] += 1
             self.emitter.cost("load")
-            self.emitter.bind(argument.arg, Int(f"runtime_arg(ctx, {i}, {self.emitter.line})"), argument)
+            self.emitter.variables.bind(argument.arg, Int(f"runtime_arg(ctx, {i}, {self.emitter.line})"), argument)
 
     def _end(self):
         """Plain code behind the last operation still takes its time."""
@@ -120,7 +127,7 @@ class Lowering:
 
     def _source(self):
         body = "\n".join(self.emitter.lines)
-        hoisted = [f"    {name} = {text}" for text, name in self.emitter.hoisted.items()]
+        hoisted = [f"    {name} = {text}" for text, name in self.emitter.variables.hoisted.items()]
         states = [f"    s_{name} = {STATES[name]}" for name in sorted(self.emitter.facts.states)]
         ready = [f"    {name} = 0" for name in sorted(self.emitter.ready)]
         unsure = [f"    u_{name} = 0" for name in sorted(self.emitter.facts.unsure)]

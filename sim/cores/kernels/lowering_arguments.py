@@ -59,7 +59,7 @@ class Arguments(Part):
         result = {key: self.value_of(argument) for key, argument in bound.items()}
         for key, default in params.items():
             if key not in result:
-                result[key] = literal(default) if isinstance(default, int) else self.emitter.state(default)
+                result[key] = literal(default) if isinstance(default, int) else self.variables.state(default)
         return result
 
     def integers(self, node, name, params, positional, keywords):

@@ -3,6 +3,7 @@
 import ast
 
 from tensim.sim.cores.kernels.api import REFUSED_PREFIXES, VALUES
+from tensim.sim.cores.kernels.lowering_accessors import Distributions, TensorAccessors
 from tensim.sim.cores.kernels.lowering_addresses import GENERATORS, PAGE_CALLS, SHARD_CALLS, Addresses
 from tensim.sim.cores.kernels.lowering_compute import ComputeCalls
 from tensim.sim.cores.kernels.lowering_core import CoreCalls
@@ -41,7 +42,9 @@ METHODS = {
     ("noc", "set_async_read_state"): "_noc_set_async_read_state",
     ("noc", "async_read_with_state"): "_noc_async_read_with_state",
 }
-HANDLERS = (Addresses, CircularBuffers, ComputeCalls, CoreCalls, Nocs, Pointers, Semaphores)
+HANDLERS = (
+    Addresses, CircularBuffers, ComputeCalls, CoreCalls, Distributions, Nocs, Pointers, Semaphores, TensorAccessors
+)  # fmt: skip
 
 
 def _special(prefix):

@@ -8,37 +8,21 @@ import linecache
 import re
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.kernels.api import ANY_ROLE, STATES
+from tensim.sim.cores.kernels.api import ANY_ROLE
 from tensim.sim.cores.kernels.conventions import COUNT_BITS, LINE_SHIFT, pack_counts
-from tensim.sim.cores.kernels.lowering_values import Int, ReadArguments, Record, literal
+from tensim.sim.cores.kernels.lowering_budget import Budget, refuse
+from tensim.sim.cores.kernels.lowering_values import Int, ReadArguments
+from tensim.sim.cores.kernels.lowering_variables import Variables
 from tensim.sim.cores.operations import Op, Role
-from tensim.sim.errors import KernelCompileError
 
 ONE_INSTRUCTION = (Op.LOAD, Op.STORE, Op.TT_INSTRUCTION)
 CALL_INSTRUCTIONS = 12  # estimate for every other operation
 FUEL = 20_000  # cycles of plain code after which a loop reports to the event loop
-# What bounds the time and the memory that a kernel's text can cost.  The largest kernels of the project visit 1,200 statements
-# and expressions, of which 20 in one statement, and give 1,000 lines with 250 yields.
-MAX_YIELDS = 300  # compile time grows faster than the number of yields
-MAX_LINES = 3_000  # generated lines: numba takes 10 ms for a plain one
-MAX_BLOCKS = 300  # branches and loops: numba takes 100 ms for one
-MAX_STEPS = 20_000  # statements and expressions that are visited, those of helpers at each of their calls
-MAX_TERMS = 300  # operands and operators in one statement: Python's parser takes 200 nested parentheses
-MAX_LOOPS, MAX_INDENT = 18, 90  # inside each other: Python takes 20 loops, 100 levels
-DEFINE_STEP = 50  # characters of a define's text that count as a step
 INDENT = "    "
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-
-
-def refuse(file, line, reason, hint=None, kernel=None):
-    """Raise the error of something that a kernel may not contain."""
-    where = {"file": file, "line": line}
-    if kernel:
-        where["kernel"] = kernel
-    raise KernelCompileError(reason, where=where, hint=hint)
 
 
 @dataclass
@@ -84,13 +68,11 @@ class Emitter:
 
     def __init__(self, name, file, defines, named_args, facts, lenient):
         self.name, self.file, self.defines, self.named_args = name, file, defines, named_args
-        self.facts, self.lenient, self.hoist_lines = facts, lenient, {}
+        self.facts, self.lenient = facts, lenient
+        self.variables, self.budget = Variables(self), Budget(self)
         self.lines, self.indent, self.depth, self.pending = [], 1, 0, Counter()
-        self.stable, self.guard = (
-            set(),
-            None,
-        )  # names assigned once, before any loop; where the last role test ends
-        self.hoisted, self.temporaries, self.yields, self.instructions = {}, 0, 0, 0
+        self.guard = None  # where the last role test ends
+        self.yields, self.instructions = 0, 0
         self.posted = Counter()  # role -> instructions of the operations that it posts
         self.awaited = set()  # loads that have been waited for since the code last branched
         self.ready = set()  # variables with the cycles at which loads are there
@@ -103,9 +85,8 @@ class Emitter:
         self.api_calls, self.control_reason, self.arguments = set(), None, ReadArguments()
         self.polls = set()  # lines of loops whose tests load
         self.only = ANY_ROLE  # roles whose operations are wanted here: UNPACK(...), MATH(...), PACK(...)
-        self.steps, self.terms, self.blocks, self.open_loops = 0, 0, 0, 0  # terms: of the statement
 
-    # --- errors and lines
+    # --- errors and source lines
 
     def refuse(self, node, reason, hint=None):
         scope = self.scope
@@ -113,26 +94,6 @@ class Emitter:
             refuse(self.file, self.line, f"{reason} (in {scope.function})", hint, self.name)
         file = scope.file if scope is not None else self.file
         refuse(file, getattr(node, "lineno", self.line), reason, hint, self.name)
-
-    def refuse_size(self, number, limit, what, hint=None):
-        """Refuse a kernel that has more of something than it may."""
-        if number > limit:
-            refuse(self.file, self.line, f"the kernel is too large: more than {limit:,} {what}", hint, self.name)
-
-    def step(self, count=1):
-        """Count what the rewriting visits."""
-        self.steps += count
-        self.refuse_size(
-            self.steps, MAX_STEPS, "statements and expressions after inlining", "loops instead of nested calls"
-        )
-
-    def term(self):
-        """Count an expression of the statement."""
-        self.terms += 1
-        self.refuse_size(
-            self.terms, MAX_TERMS, "operands and operators in one statement", "assign parts of it to variables"
-        )
-        self.step()
 
     def note_lines(self, tree, file):
         """Keep the source lines of a function of the kernel's own file, for reports."""
@@ -144,84 +105,7 @@ class Emitter:
 
     def emit(self, text):
         self.lines.append(INDENT * self.indent + text)
-        self.refuse_size(len(self.lines), MAX_LINES, "lines of generated code")
-        self.refuse_size(self.indent, MAX_INDENT, "blocks inside each other")
-
-    def temporary(self):
-        self.temporaries += 1
-        return f"t{self.temporaries}"
-
-    def atom(self, value):
-        """The value under a name (names and numbers stay as they are)."""
-        return value if value.is_atom else self.kept(value)
-
-    def kept(self, value):
-        """A snapshot of the value in a fresh variable."""
-        return self.store(self.temporary(), value, single=True)
-
-    def hoist(self, text):
-        """Name of an expression that does not change while the kernel runs; it is evaluated once, at the start."""
-        name = self.hoisted.setdefault(text, f"k{len(self.hoisted)}")
-        self.stable.add(name)
-        return name
-
-    def hoist_at_line(self, template):
-        """Hoist a text whose line is that of its first use."""
-        if template not in self.hoist_lines:
-            self.hoist_lines[template] = template.replace("{line}", str(self.line))
-        return self.hoist(self.hoist_lines[template])
-
-    def store(self, variable, value, single):
-        """Assign to a generated variable; `single`: nothing else assigns it."""
-        self.emit(f"{variable} = {value.number}")
-        if value.taint:
-            self.facts.tainted.setdefault(variable, value.taint)
-        if value.text in self.products:
-            self.products.add(variable)
-        loads = self.loads_of(value) if value.is_atom else set()
-        if loads:
-            self.facts.loads.setdefault(variable, set()).update(loads)
-        if not value.control:
-            self.facts.uncontrolled.add(variable)
-        return Int(variable, value.constant if single else None, value.free and single, value.taint, value.control)
-
-    def read(self, value):
-        """A bound value as it reads now."""
-        if isinstance(value, Record):
-            return replace(value, fields=tuple(self.read(item) for item in value.fields))
-        if value.constant is not None:
-            return literal(value.constant)
-        taint = self.facts.tainted.get(value.text, value.taint)
-        return replace(value, taint=taint, control=value.control and value.text not in self.facts.uncontrolled)
-
-    def bind(self, name, value, node):
-        """Assign a value to a name of the kernel."""
-        scope, old = self.scope, self.scope.names.get(name)
-        single = scope.stores[name] <= 1
-        shape = value.shape if isinstance(value, Record) else None
-        if old is not None and not self.lenient:
-            was = old.shape if isinstance(old, Record) else None
-            if was != shape:
-                title = value.title if isinstance(value, Record) else "an integer"
-                self.refuse(node, f"{name} cannot also be {title}: a name keeps its kind in a kernel")
-        variable = scope.prefix + name
-        self.facts.shapes[variable] = shape
-        scope.assigned.add(name)
-        if variable in self.facts.unsure:
-            self.emit(f"u_{variable} = 1")
-        if shape is None:
-            scope.names[name] = self._bound(variable, value, single)
-        else:
-            fields = (self._bound(f"f{i}_{variable}", item, single) for i, item in enumerate(value.fields))
-            scope.names[name] = replace(value, fields=tuple(fields))
-
-    def require(self, name):
-        """Stop the kernel where it uses a name that nothing has assigned; costs nothing."""
-        if name in self.scope.assigned or self.scope.is_library or self.captured_uses is not None:
-            return
-        variable = self.scope.prefix + name
-        self.facts.unsure.add(variable)
-        self.stop_if(f"not u_{variable}", f"{name} is used, but nothing has been assigned to it")
+        self.budget.refuse_lines(len(self.lines), self.indent)
 
     def stop_if(self, condition, message):
         """Stop the kernel with a message if a condition of generated code holds; costs nothing."""
@@ -230,17 +114,6 @@ class Emitter:
         self.emit(f"{INDENT}post1(ctx, {self.head(Op.FAIL)}, {len(self.messages) - 1})")
         self.emit(f"{INDENT}yield 0")
         self.emit(f"{INDENT}return")
-
-    def _bound(self, variable, value, single):
-        if single and self.is_stable(value):
-            return value
-        if single and not self.loops:
-            self.stable.add(variable)
-        return self.store(variable, value, single)
-
-    def is_stable(self, value):
-        """Whether the value's text means the same everywhere from here on, so that it need not be copied."""
-        return value.constant is not None or value.text in self.stable
 
     # --- costs
 
@@ -293,10 +166,7 @@ class Emitter:
     def block(self, conditional=True):
         """Lines one level deeper; `conditional`: they may be skipped."""
         zones, is_loop = len(self.open_zones), bool(self.lines) and self.lines[-1].lstrip().startswith("while ")
-        self.blocks += 1
-        self.open_loops += is_loop
-        self.refuse_size(self.blocks, MAX_BLOCKS, "branches and loops after inlining")
-        self.refuse_size(self.open_loops, MAX_LOOPS, "loops inside each other")
+        self.budget.enter(is_loop)
         self.indent += 1
         self.depth += conditional
         self.guard = None
@@ -316,7 +186,7 @@ class Emitter:
         self.terminated, self.guard = False, None
         self.depth -= conditional
         self.indent -= 1
-        self.open_loops -= is_loop
+        self.budget.leave(is_loop)
 
     @contextmanager
     def capture(self):
@@ -392,7 +262,7 @@ class Emitter:
         self._count_yield(union)
 
     def role(self):
-        return self.hoist(f"word(ctx, {ctx.ROLE})")
+        return self.variables.hoist(f"word(ctx, {ctx.ROLE})")
 
     def _write(self, posts):
         for i, (roles, op, arguments) in enumerate(posts):
@@ -414,11 +284,7 @@ class Emitter:
 
     def _yield(self):
         self.yields += 1
-        if self.yields > MAX_YIELDS:
-            refuse(
-                self.file, self.line, f"the kernel has more than {MAX_YIELDS} operations after inlining",
-                "write loops instead of repeated calls, or split the kernel", self.name,
-            )  # fmt: skip
+        self.budget.refuse_yields(self.yields)
 
     def end_zones(self, count):
         """Close the profiler zones that were opened since there were `count`, in code that goes on or leaves here."""
@@ -435,21 +301,7 @@ class Emitter:
             f"{pad}{INDENT}yield 0",
         ]
 
-    # --- states and loaded data
-
-    def state(self, name):
-        """A state of the kernel, or the kernel's NoC, as a value."""
-        if name == "NOC":
-            return Int(self.hoist(f"word(ctx, {ctx.NOC})"), free=True)
-        if name not in self.facts.states:
-            return literal(int(STATES[name]))
-        return Int(f"s_{name}")
-
-    def set_state(self, name, value):
-        if value.constant != int(STATES[name]):
-            self.facts.states.add(name)
-        if name in self.facts.states:
-            self.emit(f"s_{name} = {value.number}")
+    # --- loaded data
 
     def decide(self, value, what):
         """Note that the value decides something about time or place; remembers the first one that was loaded data."""

@@ -3,12 +3,11 @@
 import ast
 import operator
 
-from tensim.sim.cores.kernels.api import ANY_ROLE, VALUES
-from tensim.sim.cores.kernels.lowering_emit import DEFINE_STEP
+from tensim.sim.cores.kernels.api import VALUES
+from tensim.sim.cores.kernels.lowering_budget import DEFINE_STEP
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import RECORDS, Int, Record, literal
 from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS, INT64, DeviceFunction, did_you_mean, parse_define
-from tensim.sim.cores.operations import Op
 
 # Attributes of get_local_cb_interface(cb)
 CB_ATTRIBUTES = {
@@ -16,7 +15,6 @@ CB_ATTRIBUTES = {
     "fifo_rd_ptr": "get_read_ptr", "fifo_wr_ptr": "get_write_ptr",
 }  # fmt: skip
 INT64_BITS = 64
-IMMEDIATE = 2048  # offsets below it are part of an instruction (RV32I, 12 bits)
 BINARY = {
     ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul),
     ast.FloorDiv: ("//", operator.floordiv), ast.Mod: ("%", operator.mod), ast.LShift: ("<<", operator.lshift),
@@ -59,7 +57,7 @@ class Expressions(Part):
         handler = getattr(self, f"_expr_{type(node).__name__}", None)
         if handler is None:
             self.emitter.refuse(node, f"{type(node).__name__} is not part of the kernel language")
-        self.emitter.term()
+        self.emitter.budget.term()
         return handler(node)
 
     def integer(self, node):
@@ -88,10 +86,10 @@ class Expressions(Part):
     def _expr_Name(self, node):
         name, scope = node.id, self.emitter.scope
         if name in scope.names:
-            self.emitter.require(name)
-            return self.emitter.read(scope.names[name])
+            self.variables.require(name)
+            return self.variables.read(scope.names[name])
         if scope.is_library and name.startswith("state_"):
-            return self.emitter.state(name.removeprefix("state_"))
+            return self.variables.state(name.removeprefix("state_"))
         if name in scope.stores:
             return self._assigned_later(node)
         if name in self.emitter.defines:
@@ -115,18 +113,18 @@ class Expressions(Part):
         variable = self.emitter.scope.prefix + node.id
         if not self.emitter.scope.loops:
             self.emitter.refuse(node, f"{node.id} is used before it is assigned")
-        self.emitter.require(node.id)
+        self.variables.require(node.id)
         shape = self.emitter.facts.shapes.get(variable)
         if shape is None:
             self.emitter.facts.uncontrolled.add(variable)
-            return self.emitter.read(Int(variable))
+            return self.variables.read(Int(variable))
         kind, types, count = shape
-        return self.emitter.read(Record(kind, tuple(Int(f"f{i}_{variable}") for i in range(count)), types))
+        return self.variables.read(Record(kind, tuple(Int(f"f{i}_{variable}") for i in range(count)), types))
 
     def define_expression(self, node):
         """The syntax tree of a define's text, placed at `node`."""
         text = parse_define(self.emitter.defines[node.id])
-        self.emitter.step(len(text) // DEFINE_STEP)
+        self.emitter.budget.step(len(text) // DEFINE_STEP)
         try:
             tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -246,7 +244,7 @@ class Expressions(Part):
                     node, "a chained comparison cannot contain an operation", "write it as two comparisons"
                 )
             if comparator is not node.comparators[-1]:
-                values[-1] = self.emitter.atom(values[-1])
+                values[-1] = self.variables.atom(values[-1])
         results = []
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
             if type(op) not in COMPARE:
@@ -304,12 +302,12 @@ class Expressions(Part):
             boolean = left.boolean and right.boolean
             left_text, right_text = (v.text if boolean else v.number for v in (left, right))
             return merged(f"({left_text} {'and' if is_and else 'or'} {right_text})", left, right, boolean=boolean)
-        result = self.emitter.kept(left)
+        result = self.variables.kept(left)
         self.emitter.flush()
         self.emitter.emit(f"if {result.text}:" if is_and else f"if not {result.text}:")
         with self.emitter.block():
             self.emitter.replay(captured)
-            self.emitter.store(result.text, right, single=False)
+            self.variables.store(result.text, right, single=False)
         return merged(result.text, left, right)
 
     def _expr_IfExp(self, node):
@@ -326,13 +324,13 @@ class Expressions(Part):
             self.emitter.await_loads(first.used | second.used)
             self.emitter.pending.update(first.pending | second.pending)
             return merged(f"({yes.number} if {test.text} else {no.number})", test, yes, no)
-        result = self.emitter.temporary()
+        result = self.variables.temporary()
         self.emitter.flush()
         self.emitter.emit(f"if {test.text}:")
         for captured, value in ((first, yes), (second, no)):
             with self.emitter.block():
                 self.emitter.replay(captured)
-                self.emitter.store(result, value, single=False)
+                self.variables.store(result, value, single=False)
             if captured is first:
                 self.emitter.emit("else:")
         return merged(result, test, yes, no)
@@ -344,38 +342,8 @@ class Expressions(Part):
             return self.operations.value_call(node, VALUES[node.value.id], {"noc": self.integer(node.slice)})
         value = self.expression(node.value)
         if isinstance(value, Record) and value.kind == "shape":
-            return self.addresses.dimension(value, self.integer(node.slice))
-        return self.load(*self._element_of(value, node), node)
-
-    def element(self, node):
-        """(address, pointer) of p[i]."""
-        return self._element_of(self.expression(node.value), node)
-
-    def _element_of(self, pointer, node):
-        if isinstance(pointer, Int) or pointer.kind != "pointer":
-            if self.emitter.lenient:
-                return self.integer(node.slice), Record("pointer", (Int("0"),), (4, 0))
-            self.emitter.refuse(node, "only an L1 pointer can be indexed", "p = l1_ptr(address, uint32)")
-        offset = self.binary(ast.Mult(), self.integer(node.slice), literal(pointer.type[0]), node)
-        base = pointer["address"]
-        if offset.constant is not None and abs(offset.constant) < IMMEDIATE and base.constant is None:
-            # part of the load or store instruction
-            text = f"add({base.number}, {offset.text})" if offset.constant else base.text
-            return merged(text, base, offset), pointer
-        return self.binary(ast.Add(), base, offset, node), pointer
-
-    def load(self, address, pointer, node):
-        """The element at an address: a LOAD operation, because another agent may have written it."""
-        self.emitter.decide(address, "an address")
-        result, ready = self.emitter.temporary(), self.emitter.temporary()
-        size, signed = pointer.type
-        self.emitter.post([(ANY_ROLE, Op.LOAD, [address.number, str(size), str(signed)])], result, ready)
-        self.emitter.ready.add(ready)
-        self.emitter.facts.loads[result] = {ready}
-        taint = 0 if address.control else self.emitter.line
-        if taint:
-            self.emitter.facts.tainted.setdefault(result, taint)
-        return Int(result, taint=taint)
+            return self.distributions.dimension(value, self.integer(node.slice))
+        return self.elements.load(*self.elements.element_of(value, node), node)
 
     # --- calls
 

@@ -77,7 +77,7 @@ class Inlining(Part):
     def inline(self, node, function, positional, keywords):
         """Put a helper's body in place of its call, under new names; returns its value or None."""
         tree = function.tree
-        self.emitter.step(1 + function.size // NODES_OF_A_STEP)
+        self.emitter.budget.step(1 + function.size // NODES_OF_A_STEP)
         stack = [scope.function for scope in self.stack]
         if tree.name in stack or len(stack) >= MAX_INLINE_DEPTH:
             self.emitter.refuse(node, f"recursion is not possible in a kernel: {' -> '.join([*stack, tree.name])}")
@@ -124,7 +124,7 @@ class Inlining(Part):
                 inner.assigned.add(name)
             else:
                 inner.stores[name] += 1
-                self.emitter.bind(name, value, node)
+                self.variables.bind(name, value, node)
         self.emitter.scope = caller
 
     def _returned(self, node, tree, inner, returns):
@@ -134,4 +134,4 @@ class Inlining(Part):
         if not always_returns(tree.body):
             self.emitter.refuse(node, f"{tree.name} may end without returning a value")
         value = inner.names.get("return")
-        return None if value is None else self.emitter.read(value)
+        return None if value is None else self.variables.read(value)

@@ -22,7 +22,7 @@ class Pointers(Part):
                 node, f"{ast.unparse(kind)} is not an element type", f"one of {', '.join(POINTER_TYPES)}"
             )
         address = self.expressions.as_integer(self.arguments.value_of(bound["address"]), node)
-        return Record("pointer", (self.emitter.atom(address),), POINTER_TYPES[name])
+        return Record("pointer", (self.variables.atom(address),), POINTER_TYPES[name])
 
     call_CoreLocalMem = call_l1_ptr
 
@@ -35,7 +35,7 @@ class CircularBuffers(Part):
 
     def call_CircularBuffer(self, node, positional, keywords):
         values = self.arguments.integers(node, "CircularBuffer", parameters("id"), positional, keywords)
-        return Record("circular_buffer", tuple(self.emitter.atom(value) for value in values.values()))
+        return Record("circular_buffer", tuple(self.variables.atom(value) for value in values.values()))
 
     call_get_local_cb_interface = call_CircularBuffer
 
@@ -49,7 +49,7 @@ class Semaphores(Part):
     def call_Semaphore(self, node, positional, keywords):
         values = self.arguments.integers(node, "Semaphore", parameters("id"), positional, keywords)
         return Record(
-            "semaphore", (self.emitter.atom(self.operations.value_call(node, VALUES["get_semaphore"], values)),)
+            "semaphore", (self.variables.atom(self.operations.value_call(node, VALUES["get_semaphore"], values)),)
         )
 
 

@@ -57,9 +57,9 @@ class Operations(Part):
         taint = result.taint
         if free and all(argument.constant is not None for argument in known):
             neutral = value.text.format(**{key: argument.text for key, argument in arguments.items()}, line="{line}")
-            return Int(self.emitter.hoist_at_line(neutral), free=True)
+            return Int(self.variables.hoist_at_line(neutral), free=True)
         result = Int(text, free=free, taint=taint, control=value.control or (result.control and bool(known)))
-        return self.emitter.kept(result) if value.volatile else result
+        return self.variables.kept(result) if value.volatile else result
 
     def operation(self, node, name, call, positional, keywords):
         """A call that posts operations."""
@@ -76,8 +76,8 @@ class Operations(Part):
             for post in call.posts
             for word in post.arguments
         ):
-            self.emitter.set_state("transposed", arguments.get("transpose", literal(0)))
-        result = self.emitter.temporary() if call.result else None
+            self.variables.set_state("transposed", arguments.get("transpose", literal(0)))
+        result = self.variables.temporary() if call.result else None
         self.emitter.post(posts, result)
         return Int(result) if result else None
 
@@ -119,7 +119,7 @@ class Operations(Part):
 
     def _approximated(self, name, word, arguments):
         """The generated text of an `Approximated` word: negative `approx` leaves the choice to the kernel's configuration."""
-        approx = arguments.get("approx", self.emitter.state("math_approx_mode"))
+        approx = arguments.get("approx", self.variables.state("math_approx_mode"))
         clamping = arguments.get("input_clamping", literal(1))
         for value in (approx, clamping):
             self.emitter.decide(value, f"an argument of {name}")
@@ -156,7 +156,7 @@ class Operations(Part):
             elif word in arguments:
                 value = arguments[word]
             else:
-                value = self.emitter.state(word)
+                value = self.variables.state(word)
             if value.constant is not None and place in domains and value.constant not in list(domains[place]):
                 self.emitter.refuse(node, f"{name}: {unknown_value(post.op, place, value.constant)}")
             if word not in post.data:

@@ -8,6 +8,10 @@ class Part:
         self.lowering, self.emitter = lowering, lowering.emitter
 
     @property
+    def variables(self):
+        return self.emitter.variables
+
+    @property
     def expressions(self):
         return self.lowering.expressions
 
@@ -34,3 +38,19 @@ class Part:
     @property
     def statements(self):
         return self.lowering.statements
+
+    @property
+    def assignments(self):
+        return self.lowering.assignments
+
+    @property
+    def loops(self):
+        return self.lowering.loops
+
+    @property
+    def elements(self):
+        return self.lowering.elements
+
+    @property
+    def distributions(self):
+        return self.lowering.distributions

@@ -20,7 +20,7 @@ def run(*parts, programs=1, numerics="fast"):
         for _ in range(2):
             tt.create_semaphore(program, [tt.CoreRange(FIRST, THIRD)], 0)
         for place in (PLACE, OTHER):
-            device.chip.write_l1(0, place, bytes(64))
+            device.chip.memory.write_l1(0, place, bytes(64))
         for core, config, kernel_function, *args in parts:
             handle = tt.create_kernel(program, kernel_function, core, config())
             tt.set_runtime_args(program, handle, core, args)

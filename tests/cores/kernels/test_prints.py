@@ -41,7 +41,7 @@ def printed(function, config, args=(), cores=ONE, **options):
     """(lines, cycles) of a program of one kernel; its error, if it has one, behind the lines."""
     lines = []
     with tt.create_device(0, **options) as device:
-        device.chip.on_print = lines.append
+        device.chip.printer.on_print = lines.append
         program = tt.create_program()
         buffer = tt.CircularBufferConfig(2048, {0: tt.DataFormat.Float16_b}).set_page_size(0, 2048)
         tt.create_circular_buffer(program, cores, buffer)

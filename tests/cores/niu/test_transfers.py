@@ -38,11 +38,11 @@ def physical(device, core):
 
 
 def read(device, core, address, count):
-    return np.frombuffer(device.chip.read_l1(core[0] + core[1] * GRID[0], address, count), np.uint8)
+    return np.frombuffer(device.chip.memory.read_l1(core[0] + core[1] * GRID[0], address, count), np.uint8)
 
 
 def write(device, core, address, data):
-    device.chip.write_l1(core[0] + core[1] * GRID[0], address, np.asarray(data).tobytes())
+    device.chip.memory.write_l1(core[0] + core[1] * GRID[0], address, np.asarray(data).tobytes())
 
 
 def random_bytes(seed, count=BYTES):
@@ -692,7 +692,7 @@ def test_dram_banks_keep_what_is_written(device, size, noc):
         run(device, (through_bank, tt.CoreCoord(*HOME), [bank, offset, size, noc]))
         assert np.array_equal(read(device, HOME, TARGET, size), data[:size])
         assert np.array_equal(read(device, HOME, TARGET + 0x10000, 512), data[:512])
-        assert device.chip.read_dram(bank, offset, size) == data[:size].tobytes()
+        assert device.chip.memory.read_dram(bank, offset, size) == data[:size].tobytes()
 
 
 # --- where DRAM banks are

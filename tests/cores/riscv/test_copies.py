@@ -33,12 +33,12 @@ def copy(tmp_path_factory):
     device = tt.create_device(0)
 
     def copied(to, source, size):
-        device.chip.write_l1(0, PLACE, bytes(range(BYTES)))
+        device.chip.memory.write_l1(0, PLACE, bytes(range(BYTES)))
         program = tt.create_program()
         kernel = tt.create_kernel(program, str(path), CORE, tt.ReaderDataMovementConfig())
         tt.set_runtime_args(program, kernel, CORE, [PLACE + to, PLACE + source, size])
         tt.enqueue_program(device.command_queue(), program, blocking=True)
-        return np.frombuffer(device.chip.read_l1(0, PLACE, BYTES), np.uint8)
+        return np.frombuffer(device.chip.memory.read_l1(0, PLACE, BYTES), np.uint8)
 
     yield copied
     tt.close_device(device)

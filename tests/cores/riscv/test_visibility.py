@@ -59,7 +59,7 @@ def counters(chip):
     """Everything that a run leaves behind."""
     names = "busy issue_busy started ended operations issued".split()
     threads = [chip.arrays["threads"][name].tolist() for name in names]
-    return threads, chip.arrays["lines"].tolist(), int(chip.machine["instructions"]), chip.image_sha256()
+    return threads, chip.arrays["lines"].tolist(), int(chip.machine["instructions"]), chip.memory.image_sha256()
 
 
 @pytest.mark.parametrize("delay", [1, 17, 200])

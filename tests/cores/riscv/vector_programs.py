@@ -22,6 +22,11 @@ INTEGERS, FLOATS = ("a", "b"), ("x", "y")
 
 def lowered_text(source, chip, level="O2"):
     """LLVM IR of a C++ text, vector calls replaced by words."""
+    return lowered(ir_text(source, chip, level), chip)
+
+
+def ir_text(source, chip, level="O2"):
+    """LLVM IR of a C++ text, with its vector calls."""
     tools = toolchain.toolchain()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -35,7 +40,7 @@ def lowered_text(source, chip, level="O2"):
         run(*flags, *TO_IR, "unit.cpp", "-o", "first.ll")
         (folder / "first.ll").write_text(functions_to_inline.marked((folder / "first.ll").read_text()))
         run(*optimising(tools, level), "-S", "-emit-llvm", "first.ll", "-o", "second.ll")
-        return lowered((folder / "second.ll").read_text(), chip)
+        return (folder / "second.ll").read_text()
 
 
 def words_of(source, chip):

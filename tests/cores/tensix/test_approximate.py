@@ -84,9 +84,9 @@ def run(compute, approx_mode=False, numerics="exact", repeats=1):
         tt.create_kernel(program, compute, core, config)
         tt.compile_program(device, program)
         where = {i: tt.get_circular_buffer_config(program, handle)["address"] for i, handle in handles.items()}
-        device.chip.write_l1(0, where[0], encode(HOLD, FORMAT))
+        device.chip.memory.write_l1(0, where[0], encode(HOLD, FORMAT))
         tt.enqueue_program(device.command_queue(), program, blocking=True)
-        result = decode(device.chip.read_l1(0, where[OUT], page), FORMAT, (32, 32))
+        result = decode(device.chip.memory.read_l1(0, where[OUT], page), FORMAT, (32, 32))
         return result, statistics.breakdown(device.chip)["TRISC1"]["longest_cycles"]
     finally:
         tt.close_device(device)

@@ -85,10 +85,10 @@ def run(device, lines, inputs, outputs, data_format, fp32_dest, pushed=0, pages=
     tt.compile_program(device, program)
     where = {cb: tt.get_circular_buffer_config(program, handle)["address"] for cb, handle in buffers.items()}
     for cb, data in inputs.items():
-        device.chip.write_l1(0, where[cb], data)
-    device.chip.write_l1(0, where[OUT], bytes(outputs * page))
+        device.chip.memory.write_l1(0, where[cb], data)
+    device.chip.memory.write_l1(0, where[OUT], bytes(outputs * page))
     tt.enqueue_program(device.command_queue(), program, blocking=True)
-    return device.chip.read_l1(0, where[OUT], outputs * page)
+    return device.chip.memory.read_l1(0, where[OUT], outputs * page)
 
 
 def section(*lines, pack="pack_tile(0, 16)"):

@@ -122,9 +122,9 @@ def run(
         tt.set_runtime_args(program, drain, core, [rounds, rt * ct])
     with tt.create_device(0, arch=load_arch(arch), numerics=numerics, max_cycles=1_000_000, check=check) as device:
         if log:
-            device.chip.enable_log()
+            device.chip.recordings.enable_log()
         tt.enqueue_program(device.command_queue(), program, blocking=True)
-        assert not log or len(device.chip.log()) > 0
+        assert not log or len(device.chip.recordings.log()) > 0
         return counted(device.chip)
 
 

@@ -7,6 +7,7 @@ one is made into a vector of 0 and 1.
 
 from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
+from tensim.sim.cores.riscv.vector.select_arithmetic import integer_sum
 
 LT0, NE0, GTE0, EQ0 = 0, 2, 4, 6
 SET_FLAGS = 1  # mode of SFPLE and SFPGT
@@ -89,6 +90,6 @@ class Conditions:
             self._to.emit(mode, {0: SET_FLAGS}, [(4, d), (8, c)])
         elif operand in self._to.tested and mode in (LT0, GTE0):
             made = self._to.uses.calls[operand]
-            self._to.sum(made, op.CC_LT0 if mode == LT0 else op.CC_GTE0, self._to.new_value())
+            integer_sum(self._to, made, op.CC_LT0 if mode == LT0 else op.CC_GTE0, self._to.new_value())
         else:
             self._to.emit(op.SETCC, {0: mode}, [(8, self._to.read(operand))])

@@ -35,7 +35,10 @@ class Liveness:
 
 
 def conflicts(blocks, liveness):
-    """{value: values that need another register}; a copy may share the register of what it copies."""
+    """{value: values that need another register}; a copy may share the register of what it copies.
+
+    Values come in an order that does not depend on the hashes of their names: registers are given in it.
+    """
     graph = {}
 
     def add(a, b):
@@ -49,16 +52,16 @@ def conflicts(blocks, liveness):
             source = instruction.reads[0][1] if instruction.copy else None
             for value in written:
                 graph.setdefault(value, set())
-                for other in (*live, *written):
+                for other in (*sorted(live), *written):
                     if other != source:
                         add(value, other)
             for value in instruction.values_read():
                 graph.setdefault(value, set())
     values = {value for live in liveness.entering.values() for value in live}
-    for value in values:
+    for value in sorted(values):
         graph.setdefault(value, set())
     entry = next(iter(blocks))
-    for value in liveness.entering[entry]:  # registers that a function finds in use
+    for value in sorted(liveness.entering[entry]):  # registers that a function finds in use
         for other in liveness.entering[entry]:
             add(value, other)
     return {value: others for value, others in graph.items() if not is_constant(value)}

@@ -11,6 +11,7 @@ from tensim.sim.cores.riscv.vector.hazards import with_gaps
 from tensim.sim.cores.riscv.vector.lanes import lane_states
 from tensim.sim.cores.riscv.vector.program_text import PREFIX, Places, functions, read_blocks
 from tensim.sim.cores.riscv.vector.registers import NoRegister, place_values
+from tensim.sim.cores.riscv.vector.select import select
 from tensim.sim.cores.riscv.vector.selection import Selection
 
 # Tried one after the other: whether numbers are loaded again at each use, whether additions save registers, whether what l_reg
@@ -40,9 +41,8 @@ def _function(function, chip, places):
     states = lane_states(function, order, places)
     plain_assignments(function, states, order)
     for repeats_numbers, saves_registers, is_pinned in ATTEMPTS:
-        selection = Selection(copy.deepcopy(function), chip, states, places, repeats_numbers, saves_registers).run(
-            order
-        )
+        selection = Selection(copy.deepcopy(function), chip, states, places, repeats_numbers, saves_registers)
+        select(selection, order)
         try:
             registers = place_values(function, selection, selection.written if is_pinned else ())
         except NoRegister as error:

@@ -233,7 +233,7 @@ def _peel(names, neighbours, fixed):
             continue
         left.discard(name)
         simple.append(name)
-        for other in neighbours[name]:
+        for other in sorted(neighbours[name]):
             if other in left:
                 degree[other] -= 1
                 if degree[other] == len(REGISTERS) - 1:

@@ -1,0 +1,56 @@
+"""What is decided before instructions are chosen: what additions and tests take in, which numbers are loaded at their use."""
+
+from tensim.sim.cores.riscv.vector import numbers
+from tensim.sim.cores.riscv.vector.uses import number
+
+
+def fold(selection):
+    """Fill `folded` and `tested` of a `Selection`."""
+    for block in selection.function.blocks.values():
+        for call in block.calls:
+            if selection.uses.matters(call) and call.name in ("add", "subtract"):
+                for operand in reversed(call.arguments):
+                    if _takes_in(selection, call, operand):
+                        selection.folded[operand] = call
+                        break
+            elif selection.uses.matters(call) and call.name == "test":
+                _fold_test(selection, call)
+
+
+def _fold_test(selection, test):
+    """The sign of a sum that nothing else reads is tested by the instruction that makes it."""
+    made = selection.uses.calls.get(test.arguments[1])
+    if made is None or made.name not in ("integer_add", "integer_subtract") or test.arguments[0] not in ("0", "4"):
+        return
+    narrowing = selection.uses.only_user(test.result)
+    while narrowing is not None and narrowing.name in ("and", "or", "not"):
+        narrowing = selection.uses.only_user(narrowing.result)
+    if narrowing is not None and narrowing.block == made.block and selection.uses.count(made.result) == 1:
+        selection.tested.add(made.result)
+
+
+def _takes_in(selection, call, operand):
+    inner = selection.uses.calls.get(operand)
+    if inner is None or inner.name != "multiply" or selection.uses.count(operand) != 1 or inner.block != call.block:
+        return False
+    if selection.states.before[inner.line].current != selection.states.before[call.line].current:
+        return False
+    other = selection.literal(call.arguments[1 - call.arguments.index(operand)])
+    if selection.saves_registers and other is not None and other not in numbers.CONSTANTS and numbers.is_bfloat(other):
+        return False
+    if call.name == "add" or selection.is_blackhole:
+        return True
+    if operand == call.arguments[0]:  # a * b - c: c becomes -c
+        return selection.literal(call.arguments[1]) is not None
+    return any(selection.literal(factor) is not None for factor in inner.arguments)
+
+
+def is_deferred(selection, call):
+    """Whether a number is loaded at its use."""
+    if number(call.arguments[0]) is None:
+        return False
+    users = selection.uses.users.get(call.result, ())
+    plain = all(user.name not in ("phi", "select", "assign", "write") for user in users)
+    if number(call.arguments[0]) in numbers.CONSTANTS and plain:
+        return True
+    return plain and (selection.repeats_numbers or len(users) == 1 and users[0].block == call.block)
