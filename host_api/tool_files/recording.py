@@ -120,6 +120,11 @@ class DeviceRecord:
         device.chip.recordings.record_noc()
         device.observers.append(self)
 
+    @property
+    def fabric(self):
+        """The `tensim.sim.host.fabric.Fabric` that joins its chip to others, or None."""
+        return self._device.fabric
+
     def launched(self, launch_id, launch, issued_fs, trace):
         """A program starts."""
         number, record = len(self.operations) + 1, self.chip.launches[launch_id]

@@ -12,6 +12,7 @@ from tensim.tool_files.noc_traces import write_noc_traces
 from tensim.tool_files.npe_view import LARGEST, traffic_of, write_views
 from tensim.tool_files.operands import Described, name_of, operands_of, title_of
 from tensim.tool_files.operations_csv import write_operations
+from tensim.tool_files.topology import CLUSTER, MESH, write_topology
 
 HOST_PROFILE = "tracy_profile_log_host.tracy"  # versions of the visualizer before 0.108 look for its name
 KNOWN = ("wormhole_b0", "blackhole")  # chips that tt-perf-report has roofs of
@@ -19,6 +20,8 @@ OURS = (
     "profile_log_device.csv",
     "db.sqlite",
     "topology.json",
+    CLUSTER,
+    MESH,
     "ops_perf_results_*.csv",
     "noc_trace_dev*.json",
     "npe_viz/*",
@@ -65,6 +68,7 @@ def write_report(folder, recording, name=None):
     write_database(folder, described, devices, name or folder.resolve().name)
     left_out = write_views(folder, described)
     write_noc_traces(folder, described, devices)
+    write_topology(folder, devices)
     return _warnings(devices, left_out)
 
 

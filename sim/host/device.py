@@ -42,11 +42,12 @@ def watched(watch):
 
 
 class Device:
-    """State of an open device.  `failed`: the error that stopped it, or None."""
+    """State of an open device.  `failed`: the error that stopped it, or None; `fabric`: the `Fabric` of its mesh, or None."""
 
     def __init__(self, command, arch, chip, system):
         env = system.env
         self.id, self.arch, self.chip, self.env, self.opened_with = command.device, arch, chip, env, command
+        self.fabric = None
         self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed, self.faults, self.closed = Costs(arch), None, [], False
         self.l1_small_size = command.l1_small_size

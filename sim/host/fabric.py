@@ -68,7 +68,7 @@ class Fabric:
         self.slots = slots_of(arch, channels, self.mesh, payload)
         self._join_clocks()
         for number, (device, ports) in enumerate(zip(devices, self.ports, strict=True)):
-            chip = device.chip
+            chip, device.fabric = device.chip, self
             numbered = [(wiring.tile(number, *port), port[0]) for port in ports]
             turns = wiring.turns.get(number)
             chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding, turns)

@@ -1,37 +1,24 @@
-"""The guide pages' Python blocks run, in order, in one namespace per page; a page checks itself with assertions."""
-
-import re
-from pathlib import Path
+"""Every block of README and of the guides is done in order, as a reader does it (`tests.docs.pages`)."""
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = (
-    "runtime",
-    "runtime_tt_mlir",
-    "runtime_xtc",
-    "runtime_iree",
-    "first_steps",
-    "port_a_kernel",
-    "own_chips",
-    "sweeps",
-)
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+from tests.docs.pages import COMMAND, NOT_RUN, Reader, blocks, commands, kind_of, pages
+
+ASKING = [page for page in pages() if any(kind_of(tag, text) for tag, text, _ in blocks(page))]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
-    path = DOCS / f"{page}.md"
-    text = path.read_text()
-    blocks = list(BLOCK.finditer(text))
-    assert blocks and "assert " in text
+@pytest.mark.parametrize("page", ASKING, ids=lambda page: page.stem)
+def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    source = ["\n"] * text.count("\n")
-    for block in blocks:  # at their own lines, so that errors and kernels name lines of the page
-        first = text[: block.start(1)].count("\n")
-        lines = block[1].splitlines(keepends=True)
-        source[first : first + len(lines)] = lines
-    script = tmp_path / f"{page}.py"  # kernels need a file that their text can be read from
-    script.write_text("".join(source))
-    namespace = {"__name__": page, "__file__": str(script)}
-    exec(compile(script.read_text(), str(script), "exec"), namespace)
+    reader = Reader(page, tmp_path)
+    reader.follow()
+    if reader.skipped:
+        pytest.skip(f"without the vendor's library: {'; '.join(reader.skipped)}")
+
+
+def test_nothing_that_asks_for_something_is_left_out():
+    """Each exception is of a page; a command stands in a block that is run, not in one with another tag."""
+    all_blocks = [(tag, text) for page in pages() for tag, text, _ in blocks(page)]
+    lines = [line for tag, text in all_blocks if kind_of(tag, text) == "commands" for line in commands(text)]
+    assert [start for start in NOT_RUN if not any(line.startswith(start) for line in lines)] == []
+    assert [text.split("\n")[0] for tag, text in all_blocks if kind_of(tag, text) is None and COMMAND.match(text)] == []

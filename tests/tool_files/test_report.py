@@ -7,6 +7,7 @@ import sqlite3
 from collections import defaultdict
 
 import pytest
+import yaml
 
 import tensim as tt
 from tensim.cli.main import main
@@ -262,6 +263,22 @@ def test_the_database_tells_operations_tensors_and_memory(matmul):
         graph = json.loads(ask("SELECT captured_graph FROM captured_graph WHERE operation_id = 1")[0][0])
     kinds = [node["node_type"] for node in graph]
     assert kinds[0] == "capture_start" and kinds[-1] == "capture_end" and "circular_buffer_allocate" in kinds
+
+
+def test_the_topology_of_a_mesh_has_its_places_and_links(tmp_path):
+    with recording() as record, tt.open_mesh_device("p150_x4", links=1) as mesh:
+        queue = mesh.devices[1].command_queue()
+        tt.enqueue_program(queue, zoned(), blocking=True)
+        write_report(tmp_path, record)
+    cluster = yaml.safe_load((tmp_path / "cluster_descriptor.yaml").read_text())
+    assert cluster["arch"] == dict.fromkeys(range(4), "blackhole")
+    assert [place[:2] for place in cluster["chips"].values()] == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    ends = [sorted(end["chip"] for end in link) for link in cluster["ethernet_connections"]]
+    assert sorted(ends) == [[0, 1], [0, 2], [1, 3], [2, 3]]
+    ports = [(end["chip"], end["chan"]) for link in cluster["ethernet_connections"] for end in link]
+    assert len(set(ports)) == len(ports)
+    mapping = yaml.safe_load((tmp_path / "physical_chip_mesh_coordinate_mapping.yaml").read_text())
+    assert mapping == {"chips": {number: place[:2] for number, place in cluster["chips"].items()}}
 
 
 # --- what goes wrong

@@ -109,6 +109,14 @@ def test_the_visualizers_routes_answer(report, visualizer, request):
         assert ask(route).data, route
 
 
+def test_the_visualizer_finds_the_topology(visualizer, chips):
+    """The routes of its page; chips of one process that nothing connects stand beside each other."""
+    ask = opened(visualizer, chips.folder)
+    cluster, mesh = ask("cluster-descriptor").get_json(), ask("mesh-descriptor").get_json()
+    assert cluster["arch"] == {"0": "wormhole_b0", "1": "wormhole_b0"} and cluster["ethernet_connections"] == []
+    assert mesh["chips"] == {"0": [0, 0], "1": [1, 0]} and len(set(cluster["chip_unique_ids"].values())) == 2
+
+
 def test_the_visualizer_shows_our_operations_and_memory(visualizer, matmul):
     ask = opened(visualizer, matmul.folder)
     shown = ask("operations").get_json()
