@@ -94,7 +94,8 @@ class Problem:
 
     def error(self):
         """The problem as an error to raise."""
-        message = f"byte {self.offset}, {self.field or 'the file'}: {self.why}"
+        field = self.field or "the file, which is no whole Light Metal binary"
+        message = f"byte {self.offset}, {field}: {self.why}"
         return BinaryError(message, where={"offset": self.offset, "field": self.field})
 
 

@@ -191,6 +191,7 @@ DROPPED = [
     word for section in ("info", "addr") for word in ("-z", f"dead-reloc-in-nonalloc=.debug_{section}=0xffffffff")
 ]
 MAIN = re.compile(r"\bvoid\s+MAIN\b\s*(\()?")
+ENTRY_POINT = re.compile(r"\bvoid\s+(?:MAIN|kernel_main)\b")
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
@@ -204,10 +205,15 @@ def translation_unit(build, text):
     else:
         head += "void kernel_main();\n"
     if build.source is not None:
-        body = f'#include "{Path(build.source).resolve()}"\n'
+        place = Path(build.source).resolve()
+        body = f'#include "{place}"\n'
     else:
-        body = f'#line 1 "{build.name}"\n{text}\n'
-    return f'{head}{body}\nextern "C" void tensim_entry() {{ {call}(); }}\n'
+        place = build.name
+        body = f'#line 1 "{place}"\n{text}\n'
+    # a kernel without defined behaviour is no code but this call: it is to be found in the kernel
+    entry = ENTRY_POINT.search(text)
+    line = 1 + text.count("\n", 0, entry.start() if entry else 0)
+    return f'{head}{body}\n#line {line} "{place}"\nextern "C" void tensim_entry() {{ {call}(); }}\n'
 
 
 def link_script(build):

@@ -118,6 +118,11 @@ def test_a_file_that_is_too_short(data):
     assert refused(data) == (0, "", f"the file has {len(data)} B; the smallest valid file has 12")
 
 
+def test_a_file_of_another_kind_is_called_that():
+    with pytest.raises(BinaryError, match="no whole Light Metal binary: an offset points to byte"):
+        detect_numbering(b"# A text that happens to be opened\n" * 10)
+
+
 @pytest.mark.parametrize("length", [12, 40, len(SOUND) // 2, len(SOUND) - 8])
 def test_no_cut_file_passes(length):
     assert verify_structure(SOUND[:length]) is not None
