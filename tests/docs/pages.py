@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tensim.cli.main import main
+from tests.library.interpreters import library_with_torch
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -34,12 +35,12 @@ NOT_RUN = {
     "tensim validate dispatch": "minutes: make validate-quick",
     "tensim survey": "the vendor's tests: tests/library",
     "tensim ttnn --library --arch blackhole examples/networks": "minutes: tests/library/test_networks.py",
-    "tensim ttnn --library --arch blackhole --sample examples/networks": "minutes: tests/library/test_networks.py",
+    "tensim ttnn --library --arch blackhole --sample": "minutes: tests/library/test_networks.py",
     "tensim ttnn --library --compute instruction": "half a minute: tests/library/test_wheel.py",
     "tensim ttnn --library --mesh": "minutes: tests/library/test_meshes.py",
     "tensim device": "tests/drop_in",
 }
-# What needs the vendor's library
+# What needs the vendor's library, and torch beside it
 LIBRARY = re.compile(r"--library\b|--compute instruction\b")
 # Python that only other programs can run, by its first line, and what tests it
 NOT_EXECUTED = {
@@ -117,7 +118,7 @@ class Reader:
         """Run a command, unless it is none that a test runs (`NOT_RUN`) or the vendor's library is not there."""
         if any(line.startswith(start) for start in NOT_RUN):
             return
-        if LIBRARY.search(line) and not os.environ.get("TENSIM_LIBRARY_PYTHON"):
+        if LIBRARY.search(line) and library_with_torch() is None:
             self.skipped.append(line)
             return
         expected = int(found[1]) if (found := STATUS.search(line)) else 0

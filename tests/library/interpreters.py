@@ -1,11 +1,13 @@
 """Interpreters that tests of the library need."""
 
+import functools
 import subprocess
 
 from tensim.library.environment import find_library
 from tensim.sim.errors import UsageError
 
 
+@functools.cache
 def library_with_torch():
     """The library with torch beside it, which makes its tensors; None where one is missing."""
     try:

@@ -29,7 +29,7 @@ try:
 except UsageError:
     LIBRARY = None
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
-SAMPLE = 9
+SAMPLE = 11
 EVERY_CASE = os.environ.get("TENSIM_LIBRARY_CASES") == "every"
 NO_REFRESH = ("--set", "dram.t_refi_ns=100000000")  # a program's cycles then do not depend on when it starts
 OPERATION = """
