@@ -114,7 +114,7 @@ def lines(path):
 
 @pytest.mark.parametrize("arch", CHIPS)
 def test_operations_against_numpy(run, tmp_path, arch):
-    """Every ninth case, others on each chip, or all: a kernel that is new takes seconds to compile."""
+    """Every eleventh case, others on each chip, or all: a kernel that is new takes seconds to compile."""
     promised = table.column(LIBRARY.release, arch)
     if not EVERY_CASE:
         promised = {name: promised[name] for name in list(promised)[CHIPS.index(arch) :: SAMPLE]}
