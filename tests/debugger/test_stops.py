@@ -27,8 +27,8 @@ def test_a_line_of_a_cpp_kernel(program, debugged):
 
 def test_a_line_without_code_means_the_next_one(program, debugged):
     *_, driver = debugged(program, "break taker.cpp:1; continue; delete; breakpoints")
-    assert answers(driver, "break")[0]["breakpoint"]["location"] == "taker.cpp:4"
-    assert stops(driver)[1] == ("breakpoint", 4) and answers(driver, "breakpoints")[0]["breakpoints"] == []
+    assert answers(driver, "break")[0]["breakpoint"]["location"] == "taker.cpp:3"  # where the kernel begins
+    assert stops(driver)[1] == ("breakpoint", 3) and answers(driver, "breakpoints")[0]["breakpoints"] == []
 
 
 def test_a_line_of_a_python_kernel(debugged):
