@@ -23,7 +23,7 @@ class Launch(NamedTuple):
 
 
 def from_trace(arch, launches):
-    """ns from the first go signal to the last kernel's end, for launches of a trace: a program's binaries are written when it comes first."""
+    """ns from the first go signal to the last kernel's end, for launches of a trace, which writes binaries once."""
     return _run(arch, launches, None)
 
 
