@@ -246,7 +246,8 @@ def prepared(tools, optimization):
 
 
 def _runtime_folder(tools, optimization):
-    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS)).encode())
+    """Named after its place too: a precompiled header names the header that it was made of by its path."""
+    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS, str(cache_folder()))).encode())
     key.update((PACKAGE / "runtime.cpp").read_bytes())
     return cache_folder() / f"runtime-{key.hexdigest()[:16]}"
 

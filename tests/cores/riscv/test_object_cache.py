@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -153,3 +154,20 @@ def test_the_same_version_installed_anew_makes_its_precompiled_headers_anew(tmp_
     assert "has been modified since" in toolchain.run([*command, before[0][1]]).stderr
     forget()
     toolchain._named.cache_clear()
+
+
+def test_a_cache_that_was_moved_is_used(tmp_path, monkeypatch, filled, builds):
+    """Its precompiled header, which names files by their paths, is made anew."""
+    before = {path.name for path in filled.glob("runtime-*")}
+    moved = tmp_path / "moved"
+    filled.rename(moved)
+    monkeypatch.setattr(toolchain, "cache_folder", lambda: moved)
+    forget()
+    try:
+        assert compile_kernel(build(next(NUMBERS))).elf
+    finally:
+        for path in moved.glob("runtime-*"):
+            if path.name not in before:
+                shutil.rmtree(path)
+        moved.rename(filled)
+        forget()
