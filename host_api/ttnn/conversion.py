@@ -184,7 +184,9 @@ def get_optimal_worker_cores_for_sharded_tensor(tensor: Tensor, noc: NOC | None 
     state = tensor.device_buffer("get_optimal_worker_cores_for_sharded_tensor")
     if not state.in_dram:
         return [CoreCoord(*core) for core in tensor.spec_cores()]
-    workers = workers_of_banks(tensor.device().host.arch, 0 if noc is None else noc.value)
+    device = tensor.device()
+    assert device is not None  # it has a buffer
+    workers = workers_of_banks(device.host.arch, 0 if noc is None else noc.value)
     return [CoreCoord(*workers[bank]) for bank, _ in tensor.spec_cores()]
 
 

@@ -4,14 +4,19 @@ A host tensor holds an array of its logical shape (block floats: float32 of what
 shows; a device tensor holds a buffer of the host API.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 import tensim.buffer as buffers
 import tensim.queue as queues
+from tensim.buffer import Buffer
 from tensim.ttnn import arrays
-from tensim.ttnn.cores import pair
+from tensim.ttnn.cores import CoreLike, Place, pair
 from tensim.ttnn.devices import MeshDevice
 from tensim.ttnn.enums import (
     DataType,
@@ -27,9 +32,13 @@ from tensim.ttnn.memory import (
     MemoryConfig,
     Shape,
     TensorSpec,
+    Tile,
     element_bytes,
 )
 from tensim.ttnn.tensor_buffers import buffer_of, cores_of_shards
+
+if TYPE_CHECKING:
+    from tensim.sim.host.buffers import Buffer as BufferState
 
 SUMMARISE = 1000  # elements from which the text of a tensor shows the ends only
 _ids = iter(range(1, 1 << 62))
@@ -40,13 +49,41 @@ class Tensor:
     Tensor(list, shape, data_type, layout[, device, memory_config, tile, pad_value]).
     """
 
-    def __init__(self, data, *args, tensor=None, shape=None, data_type=None, dtype=None, layout=None, device=None,
-                 mem_config=None, memory_config=None, tile=None, cq_id=None, pad_value=None, mesh_mapper=None,
-                 preserve_nan_values=False, col_tilize=False, enable_bfloat_opt=False):  # fmt: skip
+    spec: TensorSpec
+    _values: np.ndarray  # None on a device
+    _pad: float
+    _buffer: Buffer | None  # None on the host, as its device
+    _device: MeshDevice | None
+
+    def __init__(
+        self,
+        data: Any,
+        *args: Any,
+        tensor: object = None,
+        shape: Any = None,
+        data_type: DataType | None = None,
+        dtype: DataType | None = None,
+        layout: Layout | None = None,
+        device: MeshDevice | None = None,
+        mem_config: MemoryConfig | None = None,
+        memory_config: MemoryConfig | None = None,
+        tile: Tile | None = None,
+        cq_id: int | None = None,
+        pad_value: float | None = None,
+        mesh_mapper: object = None,
+        preserve_nan_values: bool = False,
+        col_tilize: bool = False,
+        enable_bfloat_opt: bool = False,
+    ) -> None:
         if col_tilize:
             raise ArgumentError("Tensor: col_tilize is not available")
         kinds = {DataType: "dtype", MeshDevice: "device", Layout: "layout", MemoryConfig: "memory", Shape: "shape"}
-        found = {"dtype": data_type or dtype, "device": device, "layout": layout, "memory": mem_config or memory_config}
+        found: dict[str, Any] = {
+            "dtype": data_type or dtype,
+            "device": device,
+            "layout": layout,
+            "memory": mem_config or memory_config,
+        }
         found["shape"] = shape
         for arg in args:
             name = kinds.get(type(arg), "tile" if hasattr(arg, "tile_shape") else "shape")
@@ -65,97 +102,105 @@ class Tensor:
         self._alive, self._id = True, next(_ids)
         if found["device"] is not None:
             placed = host.to(found["device"], found["memory"])
-            self._buffer, self._device, self._values = placed._buffer, placed._device, None
+            self._buffer, self._device, self._values = placed._buffer, placed._device, placed._values
             self.spec = placed.spec
 
     @classmethod
-    def _of(cls, spec, values=None, pad=0, buffer=None, device=None):
+    def _of(
+        cls,
+        spec: TensorSpec,
+        values: np.ndarray | None = None,
+        pad: float = 0,
+        buffer: Buffer | None = None,
+        device: MeshDevice | None = None,
+    ) -> Self:
         self = object.__new__(cls)
-        self.spec, self._values, self._pad, self._buffer, self._device = spec, values, pad, buffer, device
+        self.spec, self._pad, self._buffer, self._device = spec, pad, buffer, device
+        self._values = values  # type: ignore[assignment]
         self._alive, self._id = True, next(_ids)
         return self
 
     # --- what it is
 
     @property
-    def shape(self):
+    def shape(self) -> Shape:
         return self.spec.shape
 
     @property
-    def padded_shape(self):
+    def padded_shape(self) -> Shape:
         return self.spec.padded_shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> DataType:
         return self.spec.dtype
 
     @property
-    def layout(self):
+    def layout(self) -> Layout:
         return self.spec.layout
 
     @property
-    def tile(self):
+    def tile(self) -> Tile:
         return self.spec.tile
 
     @property
-    def tensor_id(self):
+    def tensor_id(self) -> int:
         return self._id
 
-    def get_dtype(self):
+    def get_dtype(self) -> DataType:
         """The DataType."""
         return self.dtype
 
-    def get_layout(self):
+    def get_layout(self) -> Layout:
         """The Layout."""
         return self.layout
 
-    def get_tile(self):
+    def get_tile(self) -> Tile:
         """The Tile."""
         return self.tile
 
-    def memory_config(self):
+    def memory_config(self) -> MemoryConfig:
         """The MemoryConfig, with both kinds of shard specification as far as each can say it."""
         return self.spec.memory_config
 
-    def storage_type(self):
+    def storage_type(self) -> StorageType:
         """Where it is."""
         return StorageType.HOST if self._device is None else StorageType.DEVICE
 
-    def device(self):
+    def device(self) -> MeshDevice | None:
         """Its device, None on the host."""
         return self._device
 
-    def devices(self):
+    def devices(self) -> list[MeshDevice]:
         """Its devices."""
         return [] if self._device is None else [self._device]
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it has shards."""
         return self.memory_config().is_sharded()
 
-    def is_allocated(self):
+    def is_allocated(self) -> bool:
         """Whether it has its memory."""
         return self._alive and (self._buffer is None or self._buffer.is_allocated)
 
-    def volume(self):
+    def volume(self) -> int:
         """Number of elements with padding."""
         return math.prod(self.padded_shape)
 
-    def logical_volume(self):
+    def logical_volume(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
 
-    def element_size(self):
+    def element_size(self) -> int:
         """Bytes of an element; ValueError for block floats."""
         return element_bytes(self.dtype)
 
-    def tensor_topology(self):
+    def tensor_topology(self) -> None:
         """How it is spread over the mesh of one chip."""
         return None
 
     # --- its buffer
 
-    def device_buffer(self, what):
+    def device_buffer(self, what: str) -> BufferState:
         """State of its buffer; ArgumentError on the host and when it was deallocated."""
         if self._buffer is None:
             raise ArgumentError(f"{what}: the tensor is on the host; it needs a device")
@@ -163,38 +208,38 @@ class Tensor:
             raise ArgumentError(f"{what}: the tensor was deallocated")
         return self._buffer._state
 
-    def host_buffer_handle(self):
+    def host_buffer_handle(self) -> Buffer:
         """The buffer as the host API knows it."""
         self.device_buffer("buffer")
-        return self._buffer
+        return _placed(self)[1]
 
-    def buffer_address(self):
+    def buffer_address(self) -> int:
         """Address in every bank."""
         self.device_buffer("Tensor.buffer_address")
-        return self._buffer.address
+        return _placed(self)[1].address
 
-    def buffer_page_size(self):
+    def buffer_page_size(self) -> int:
         """Bytes of a page."""
         return self.device_buffer("Tensor.buffer_page_size").page_size
 
-    def buffer_aligned_page_size(self):
+    def buffer_aligned_page_size(self) -> int:
         """Bytes from one page of a bank to the next."""
         return self.device_buffer("Tensor.buffer_aligned_page_size").aligned_page_size
 
-    def buffer_num_pages(self):
+    def buffer_num_pages(self) -> int:
         """Number of pages."""
         return self.device_buffer("Tensor.buffer_num_pages").num_pages
 
-    def buffer_unique_id(self):
+    def buffer_unique_id(self) -> int:
         """Number of its buffer."""
         self.device_buffer("Tensor.buffer_unique_id")
-        return self._buffer.unique_id
+        return _placed(self)[1].unique_id
 
-    def spec_cores(self):
+    def spec_cores(self) -> list[Place]:
         """(x, y) of the cores or banks of its shards, in shard order; all of the grid unless shards lie on a rectangle."""
         return cores_of_shards(self.spec)
 
-    def deallocate(self, force=False):
+    def deallocate(self, force: bool = False) -> None:
         """Free its memory; further uses raise RuntimeError."""
         self._alive = False
         if self._buffer is not None and self._buffer.device.is_open:
@@ -202,7 +247,16 @@ class Tensor:
 
     # --- moving
 
-    def to(self, *args, mem_config=None, memory_config=None, cq_id=None, layout=None, device=None, **ignored):
+    def to(
+        self,
+        *args: Any,
+        mem_config: MemoryConfig | None = None,
+        memory_config: MemoryConfig | None = None,
+        cq_id: int | None = None,
+        layout: Layout | None = None,
+        device: MeshDevice | None = None,
+        **ignored: Any,
+    ) -> Tensor:
         """The tensor on a device, `to(device[, memory_config])`, or on the host in another layout, `to(layout)`."""
         config = mem_config or memory_config
         for arg in args:
@@ -224,34 +278,35 @@ class Tensor:
         target.write(tensor, cq_id)
         return target
 
-    def cpu(self, blocking=True, cq_id=None):
+    def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:
         """A copy on the host."""
         if self._device is None:
             return self
         return Tensor._of(self.spec, arrays.decode(self.read(cq_id), self.spec))
 
-    def write(self, source, cq_id=None):
+    def write(self, source: Tensor, cq_id: int | None = None) -> None:
         """Write a host tensor of the same description's bytes into its buffer."""
         data = source.bytes() if source.spec.padded_shape == self.spec.padded_shape else self._encoded(source)
         if data.size:
-            queue = self._device.queue(cq_id)
-            queues.enqueue_write_buffer(queue, self._buffer, data)
+            device, buffer = _placed(self)
+            queues.enqueue_write_buffer(device.queue(cq_id), buffer, data)
 
-    def _encoded(self, source):
+    def _encoded(self, source: Tensor) -> np.ndarray:
         return arrays.encode(source._values, self.spec, source._pad)
 
-    def read(self, cq_id=None):
+    def read(self, cq_id: int | None = None) -> bytes:
         """Its bytes, page after page, once everything queued before has ended."""
         self.device_buffer("Tensor.cpu")
-        if not self._buffer.size:
+        device, buffer = _placed(self)
+        if not buffer.size:
             return b""
-        return queues.enqueue_read_buffer(self._device.queue(cq_id), self._buffer)
+        return queues.enqueue_read_buffer(device.queue(cq_id), buffer)  # type: ignore[return-value]  # it blocks
 
-    def bytes(self):
+    def bytes(self) -> np.ndarray:
         """Bytes of a host tensor, page after page."""
         return arrays.encode(self._values, self.spec, self._pad)
 
-    def _in_layout(self, layout):
+    def _in_layout(self, layout: Layout) -> Tensor:
         if self._device is not None:
             return self.cpu()._in_layout(layout).to(self._device, self.memory_config())
         if layout == Layout.ROW_MAJOR and self.dtype in BLOCK_FLOATS:
@@ -261,41 +316,41 @@ class Tensor:
 
     # --- values
 
-    def values(self):
+    def values(self) -> np.ndarray:
         """Its values as a numpy array of the logical shape."""
         if not self.is_allocated():
             raise ArgumentError("the tensor was deallocated")
         return self._values if self._device is None else self.cpu()._values
 
-    def to_numpy(self):
+    def to_numpy(self) -> np.ndarray:
         """Its values as a numpy array; bfloat16 as ml_dtypes has it."""
         return np.array(self.values())
 
-    def to_torch(self):
+    def to_torch(self) -> Any:
         """Its values as a torch tensor, or as a numpy array where torch is not installed."""
         return arrays.as_given(self.values())
 
-    def to_torch_with_padded_shape(self):
+    def to_torch_with_padded_shape(self) -> Any:
         """Its values with the padding."""
         if self._device is None:
             return arrays.as_given(arrays.pad(self._values, self.spec, self._pad))
         return arrays.as_given(arrays.decode_padded(self.read(), self.spec))
 
-    def to_list(self):
+    def to_list(self) -> list:
         """Its values as nested lists."""
         return self.values().tolist()
 
-    def item(self):
+    def item(self) -> float:
         """The value of a tensor with one element."""
         if self.logical_volume() != 1:
             raise ArgumentError(f"Tensor.item: the tensor has {self.logical_volume()} elements")
         return self.values().reshape(-1)[0].item()
 
-    def host_buffer(self):
+    def host_buffer(self) -> np.ndarray:
         """Its bytes on the host."""
         return self.bytes()
 
-    def extract_shard(self, core):
+    def extract_shard(self, core: int | CoreLike) -> Tensor:
         """The shard on a core, (x, y) or its number, as a host tensor."""
         index = core if isinstance(core, int) else self.spec_cores().index(pair(core))
         height, width = self.spec.shard_shape[-2:]
@@ -307,10 +362,10 @@ class Tensor:
 
     # --- host operations on shapes
 
-    def _rebuilt(self, values):
+    def _rebuilt(self, values: np.ndarray) -> Tensor:
         return host_tensor(values, self.dtype, self.layout, self.tile, DRAM_MEMORY_CONFIG)
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: Any) -> Tensor:
         """The same values in another shape (one size may be -1), where the tensor is."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         try:
@@ -319,35 +374,35 @@ class Tensor:
             raise ArgumentError(f"Tensor.reshape: {self.shape} has no form {list(sizes)}") from None
         return result if self._device is None else result.to(self._device, _interleaved(self.memory_config()))
 
-    def pad(self, output_tensor_shape, input_tensor_start, pad_value):
+    def pad(self, output_tensor_shape: Sequence[int], input_tensor_start: Sequence[int], pad_value: float) -> Tensor:
         """The values inside a larger host tensor."""
         out = np.full(tuple(output_tensor_shape), pad_value, self.values().dtype)
         out[tuple(slice(a, a + n) for a, n in zip(input_tensor_start, self.shape, strict=True))] = self.values()
         return self._rebuilt(out)
 
-    def unpad(self, output_tensor_start, output_tensor_end):
+    def unpad(self, output_tensor_start: Sequence[int], output_tensor_end: Sequence[int]) -> Tensor:
         """The values between two corners, the second exclusive."""
         region = tuple(slice(a, b) for a, b in zip(output_tensor_start, output_tensor_end, strict=True))
         return self._rebuilt(self.values()[region])
 
-    def pad_to_tile(self, pad_value):
+    def pad_to_tile(self, pad_value: float) -> Tensor:
         """The tensor with its padding to whole tiles."""
         spec = TensorSpec(self.shape, self.dtype, Layout.TILE, tile=self.tile)
         return Tensor._of(spec, self.values(), pad_value)
 
-    def unpad_from_tile(self, output_tensor_shape):
+    def unpad_from_tile(self, output_tensor_shape: Sequence[int]) -> Tensor:
         """The values of a smaller shape, from the start of every dimension."""
         return self._rebuilt(self.values()[tuple(slice(n) for n in output_tensor_shape)])
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Tensor:
         if self._device is None:
             return self._rebuilt(np.array(self.values()[index]))
         return self._rebuilt(np.array(self.values()[index])).to(self._device, _interleaved(self.memory_config()))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         with np.printoptions(threshold=SUMMARISE, edgeitems=2):
             text = (
                 "deallocated"
@@ -357,11 +412,24 @@ class Tensor:
         return f"ttnn.Tensor({text}, shape={self.shape}, dtype={self.dtype}, layout={self.layout})"
 
 
-def _interleaved(config):
+def _placed(tensor: Tensor) -> tuple[MeshDevice, Buffer]:
+    """Device and buffer of a device tensor."""
+    assert tensor._device is not None and tensor._buffer is not None
+    return tensor._device, tensor._buffer
+
+
+def _interleaved(config: MemoryConfig) -> MemoryConfig:
     return MemoryConfig(buffer_type=config.buffer_type)
 
 
-def host_tensor(values, dtype=None, layout=None, tile=None, memory_config=None, pad_value=None):
+def host_tensor(
+    values: np.ndarray,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    tile: Tile | None = None,
+    memory_config: MemoryConfig | None = None,
+    pad_value: float | None = None,
+) -> Tensor:
     """A host tensor of a numpy array."""
     dtype = dtype or arrays.dtype_of(values)
     layout = layout or (Layout.TILE if dtype in BLOCK_FLOATS else Layout.ROW_MAJOR)
@@ -369,18 +437,18 @@ def host_tensor(values, dtype=None, layout=None, tile=None, memory_config=None, 
     return Tensor._of(spec, arrays.cast(values, dtype, spec.tile.tile_shape), pad_value or 0)
 
 
-def with_config(spec, config):
+def with_config(spec: TensorSpec, config: MemoryConfig) -> TensorSpec:
     """A description with another memory configuration."""
     return TensorSpec(spec.shape, spec.dtype, spec.layout, plain_config(config), spec.tile)
 
 
-def plain_config(config):
+def plain_config(config: MemoryConfig) -> MemoryConfig:
     """A configuration as a user gives it, without the specification that was derived from the other one."""
     if config.memory_layout in SHARDED and config.shard_spec is not None:
         return MemoryConfig(config.memory_layout, config.buffer_type, config.shard_spec)
     return config
 
 
-def allocate(spec, device):
+def allocate(spec: TensorSpec, device: MeshDevice) -> Tensor:
     """A device tensor of undefined contents."""
     return Tensor._of(spec, buffer=buffer_of(spec, device), device=device)
