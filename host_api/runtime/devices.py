@@ -1,7 +1,10 @@
 """Devices: the host, simulated accelerators, embedded targets, and meshes of accelerators (docs/hardware/runtime.md#devices)."""
 
+from __future__ import annotations
+
 import contextlib
 import json
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -26,6 +29,9 @@ from tensim.sim.host.buffers import read_pages, write_pages
 from tensim.sim.host.executor import new_id
 from tensim.sim.loop.environment import FS_PER_NS
 from tensim.types import BufferType
+
+if TYPE_CHECKING:
+    from tensim.runtime.meshes import MeshDevice
 
 TOP_HOLDERS = 5  # named when memory runs out
 FLOPS_PER_CYCLE = {
@@ -343,6 +349,10 @@ class SimAccelerator(Device):
 
     def _shut(self):
         self.system.executor.submit(c.CloseDevice(self.number))
+
+
+OpenDevice: TypeAlias = HostDevice | SimAccelerator
+AnyDevice: TypeAlias = "HostDevice | SimAccelerator | MeshDevice"  # what a program is bound to
 
 
 class TraceCapture:

@@ -10,6 +10,7 @@ There is one rounding per pair, the same on every route (invariant I7 of docs/ha
 """
 
 from enum import Enum
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -24,6 +25,10 @@ class DType(Enum):
     """`numpy`: the dtype of host arrays (f32 for block floats); `format`: tt-metal's code; `block_bits`: bits per datum
     of a block float, which exists in tiles only, 0 for the others.
     """
+
+    numpy: np.dtype[Any]
+    format: DataFormat
+    block_bits: int
 
     F32 = ("f32", np.float32, DataFormat.Float32, 0)
     BF16 = ("bf16", ml_dtypes.bfloat16, DataFormat.Float16_b, 0)

@@ -7,10 +7,13 @@ A page is a tile, or a row of the tensor (of a shard's width, if sharded).  Page
 docs/hardware/runtime.md#layouts-and-tensors).
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 from tensim.buffer import shard_record
 from tensim.runtime.dtypes import DType
@@ -34,6 +37,9 @@ from tensim.types import (
     range_tuples,
 )
 
+if TYPE_CHECKING:
+    from tensim.device import Device as MetalDevice
+
 OOB_VALUES = {"undef": 0, "zero": 0, "one": 1, "inf": math.inf, "-inf": -math.inf}
 DEFAULT_TILE = (32, 32)
 
@@ -47,11 +53,14 @@ class MemSpace(Enum):
     L1 = "l1"
 
     @property
-    def on_host(self):
+    def on_host(self) -> bool:
         return self in (MemSpace.HOST, MemSpace.HOST_MMIO)
 
 
-def _member(kind, value, what):
+E = TypeVar("E", bound=Enum)
+
+
+def _member(kind: type[E], value: object, what: str) -> E:
     """The member of an enum, given itself or its name; LayoutUnsupported for anything else."""
     try:
         return kind(value)
@@ -72,7 +81,7 @@ class TensorDesc:
     dtype: DType
     strides: tuple[int, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         shape = tuple(int(n) for n in self.shape)
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dtype", _member(DType, self.dtype, "element type"))
@@ -93,12 +102,12 @@ class TensorDesc:
             )
 
     @property
-    def volume(self):
+    def volume(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes from the first element of the host array to the end of its last."""
         if self.strides is None:
             return self.volume * self.dtype.itemsize
@@ -133,9 +142,11 @@ class Sharded:
     shard_shape: tuple[int, ...]
     orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
     axes: tuple[str, ...] | None = field(default=None, compare=False)
-    ranges: tuple = field(init=False, repr=False)  # the grid in its order, which decides who holds which shard
+    ranges: tuple[tuple[int, int, int, int], ...] = field(
+        init=False, repr=False
+    )  # the grid in its order, which decides who holds which shard
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "grid", core_ranges(self.grid))
         object.__setattr__(self, "ranges", range_tuples(self.grid))
         object.__setattr__(self, "shard_shape", tuple(int(n) for n in self.shard_shape))
@@ -162,7 +173,7 @@ class Sharded:
             )
 
     @property
-    def memory_layout(self):
+    def memory_layout(self) -> TensorMemoryLayout:
         """tt-metal's name of the sharding."""
         return _KINDS[self.kind]
 
@@ -175,7 +186,7 @@ class Pages(NamedTuple):
     tensor: tuple[int, ...]
 
     @property
-    def count(self):
+    def count(self) -> int:  # type: ignore[override]
         return math.prod(self.tensor)
 
 
@@ -194,7 +205,7 @@ class Layout:
     distribution: Interleaved | Sharded = Interleaved()
     oob: Literal["undef", "zero", "one", "inf", "-inf"] = "zero"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "space", _member(MemSpace, self.space, "memory"))
         object.__setattr__(self, "tile", DEFAULT_TILE if self.tiling == "row" else tuple(self.tile))
         if self.dtype is not None:
@@ -202,19 +213,19 @@ class Layout:
         for rule in (self._check_words, self._check_tile, self._check_dtype, self._check_distribution):
             rule()
 
-    def _check_words(self):
+    def _check_words(self) -> None:
         if self.tiling not in ("row", "tile"):
             raise LayoutUnsupported(f"there is no tiling {self.tiling!r}", hint="row or tile")
         if self.oob not in OOB_VALUES:
             raise LayoutUnsupported(f"padding cannot hold {self.oob!r}", hint=f"one of {', '.join(OOB_VALUES)}")
 
-    def _check_tile(self):
+    def _check_tile(self) -> None:
         if len(self.tile) != 2 or self.tile[0] not in TILE_HEIGHTS or self.tile[1] not in TILE_WIDTHS:
             raise LayoutUnsupported(
                 f"there are no tiles of {_by(self.tile)}", hint=f"heights {TILE_HEIGHTS}, widths {TILE_WIDTHS}"
             )
 
-    def _check_dtype(self):
+    def _check_dtype(self) -> None:
         if self.dtype is None:
             return
         if self.tiling == "row" and not self.dtype.has_rows:
@@ -226,7 +237,7 @@ class Layout:
         if self.dtype.is_integer and self.oob.endswith("inf"):
             raise LayoutUnsupported(f"{self.dtype} has no infinity to pad with", hint="oob='zero' or a float type")
 
-    def _check_distribution(self):
+    def _check_distribution(self) -> None:
         sharded = self.distribution
         if not isinstance(sharded, Sharded):
             return
@@ -245,7 +256,7 @@ class Layout:
                 hint="multiples of the tile's height and width",
             )
 
-    def resolved(self, desc):
+    def resolved(self, desc: TensorDesc) -> Layout:
         """This layout with its stored type named, checked for the tensor `desc`; where nothing is padded, `oob` is zero.
         LayoutUnsupported if it cannot be.
         """
@@ -254,23 +265,23 @@ class Layout:
             layout._check_shards(desc)
         return layout if layout.oob == "zero" or layout.pads(desc) else replace(layout, oob="zero")
 
-    def serves(self, wanted):
+    def serves(self, wanted: Layout) -> bool:
         """Whether a tensor that lies like this lies as `wanted` says, too: padding that may hold anything may hold something."""
         return not self.diff(wanted).keys() - ({"oob"} if wanted.oob == "undef" else set())
 
-    def _check_shards(self, desc):
-        config = self._sharded_config(desc, None)
+    def _check_shards(self, desc: TensorDesc) -> None:
+        config = self._sharded_config(desc, cast("MetalDevice", None))  # geometry needs no device
         request = _ShardRequest(config.buffer_layout, shard_record(config.shard_parameters))
         try:
             _, shards = shard_geometry(request, self.pages(desc).count)
             shard_cores(request, shards)
         except UsageError as error:
             raise LayoutUnsupported(
-                f"{self.distribution.kind} sharding of {desc.shape}: {error.message}",
+                f"{cast(Sharded, self.distribution).kind} sharding of {desc.shape}: {error.message}",
                 hint="larger shards, or more cores",
             ) from error
 
-    def padded_shape(self, shape):
+    def padded_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape in memory: dimensions rounded up to tiles (at least two then), or rows to the width of a shard."""
         if self.tiling == "tile":
             *outer, height, width = shape if len(shape) > 1 else (1, *shape)
@@ -279,11 +290,11 @@ class Layout:
             return (*shape[:-1], _round_up(shape[-1], self.distribution.shard_shape[-1]))
         return tuple(shape)
 
-    def pads(self, desc):
+    def pads(self, desc: TensorDesc) -> bool:
         """Whether there is padding around the tensor."""
         return math.prod(self.padded_shape(desc.shape)) != desc.volume
 
-    def pages(self, desc):
+    def pages(self, desc: TensorDesc) -> Pages:
         """`Pages` of the tensor in this layout."""
         padded, dtype = self.padded_shape(desc.shape), self.dtype or desc.dtype
         sharded = self.distribution if isinstance(self.distribution, Sharded) else None
@@ -296,12 +307,12 @@ class Layout:
             return Pages(page, size, _in_pages(padded, page))
         return Pages(page, size, (math.prod(padded[:-1]) // page[0], padded[-1] // page[1]))
 
-    def nbytes(self, desc):
+    def nbytes(self, desc: TensorDesc) -> int:
         """Bytes of all pages, as the host sees them (banks may align each page further)."""
         pages = self.pages(desc)
         return pages.count * pages.size
 
-    def buffer_config(self, desc, device):
+    def buffer_config(self, desc: TensorDesc, device: MetalDevice) -> InterleavedBufferConfig | ShardedBufferConfig:
         """What `create_buffer` takes for the tensor on `device`.  LayoutUnsupported for a layout of host memory."""
         layout = self.resolved(desc)
         if layout.space.on_host:
@@ -312,33 +323,33 @@ class Layout:
             return layout._sharded_config(desc, device)
         return InterleavedBufferConfig(device, layout.nbytes(desc), layout.pages(desc).size, layout._buffer_type())
 
-    def _buffer_type(self):
+    def _buffer_type(self) -> BufferType:
         return BufferType.DRAM if self.space == MemSpace.DRAM else BufferType.L1
 
-    def _sharded_config(self, desc, device):
-        sharded, pages = self.distribution, self.pages(desc)
+    def _sharded_config(self, desc: TensorDesc, device: MetalDevice) -> ShardedBufferConfig:
+        sharded, pages = cast(Sharded, self.distribution), self.pages(desc)
         parameters = self._distribution_spec(pages) if sharded.kind == "nd" else self._shard_spec(pages)
         return ShardedBufferConfig(
             device, self.nbytes(desc), pages.size, self._buffer_type(), sharded.memory_layout, parameters
         )
 
-    def _shard_spec(self, pages):
-        sharded = self.distribution
-        spec = ShardSpec(sharded.grid, sharded.shard_shape, sharded.orientation)
-        return ShardSpecBuffer(spec, pages.shape, pages.tensor)
+    def _shard_spec(self, pages: Pages) -> ShardSpecBuffer:
+        sharded = cast(Sharded, self.distribution)
+        spec = ShardSpec(sharded.grid, cast("tuple[int, int]", sharded.shard_shape), sharded.orientation)
+        return ShardSpecBuffer(spec, pages.shape, cast("tuple[int, int]", pages.tensor))
 
-    def _distribution_spec(self, pages):
-        sharded = self.distribution
+    def _distribution_spec(self, pages: Pages) -> BufferDistributionSpec:
+        sharded = cast(Sharded, self.distribution)
         cores = expand(sharded.ranges, sharded.orientation == ShardOrientation.ROW_MAJOR)
         shard = _in_pages(sharded.shard_shape, pages.shape)
         return BufferDistributionSpec(pages.tensor, shard, tuple(CoreCoord(*core) for core in cores))
 
-    def on_host(self):
+    def on_host(self) -> Layout:
         """The layout in host memory of the same tensor: rows or tiles, type and padding as here, without banks."""
         space = self.space if self.space.on_host else MemSpace.HOST
         return Layout(space, self.tiling, self.tile, self.dtype, oob=self.oob)
 
-    def diff(self, other):
+    def diff(self, other: Layout) -> dict[str, tuple[object, object]]:
         """{field: (this layout's, the other's)} of the fields that differ."""
         pairs = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -351,16 +362,16 @@ class _ShardRequest(NamedTuple):
     shard: object
 
 
-def _in_pages(shape, page):
+def _in_pages(shape: tuple[int, ...], page: tuple[int, ...]) -> tuple[int, ...]:
     """A shape of elements in pages; rows are pages one element high."""
     if page[0] == 1:
         return (*shape[:-1], shape[-1] // page[1])
     return (*shape[:-2], shape[-2] // page[0], shape[-1] // page[1])
 
 
-def _round_up(value, multiple):
+def _round_up(value: int, multiple: int) -> int:
     return -(-value // multiple) * multiple
 
 
-def _by(shape):
+def _by(shape: Iterable[int]) -> str:
     return "x".join(map(str, shape))

@@ -5,20 +5,27 @@ affinity attributes (docs/hardware/runtime.md#affinity-algebra), the types those
 docs/hardware/runtime.md#events-queues-affinity.
 """
 
+from __future__ import annotations
+
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from tensim.runtime.errors import AffinityConflict, BadQueueMask, UnresolvedPromise
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.runtime.devices import AnyDevice
+
 QueueMask = int  # bit q is set: queue q may be used
+Queues: TypeAlias = QueueMask | Iterable[int]  # a mask, or numbers of queues
 MAX_QUEUES = 64
 ANY: QueueMask = (1 << MAX_QUEUES) - 1
 POLICIES = ("first", "least_loaded", "lowest_cost")
 
 
-def queue_mask(queues):
+def queue_mask(queues: Queues) -> QueueMask:
     """The mask of `queues`, which is a mask or queue numbers as `[1]`. BadQueueMask if it is empty or beyond 64 queues."""
     mask = queues
     if not isinstance(queues, int) and isinstance(queues, Iterable):
@@ -33,7 +40,7 @@ def queue_mask(queues):
     return mask
 
 
-def check_mask(mask, n_queues):
+def check_mask(mask: Queues, n_queues: int) -> QueueMask:
     """The queues of `mask` that a device with `n_queues` has, as a mask: all for ANY. BadQueueMask if it names others or none."""
     have = (1 << n_queues) - 1
     mask = queue_mask(mask)
@@ -45,7 +52,7 @@ def check_mask(mask, n_queues):
     return mask
 
 
-def _bad_mask(message, mask, n_queues):
+def _bad_mask(message: str, mask: object, n_queues: int) -> BadQueueMask:
     return BadQueueMask(
         message,
         where={"mask": mask, "queues": n_queues},
@@ -53,7 +60,7 @@ def _bad_mask(message, mask, n_queues):
     )
 
 
-def pick_queue(mask, outstanding):
+def pick_queue(mask: Queues, outstanding: Sequence[int]) -> int:
     """The queue of `mask` with the fewest `outstanding` commands (one count per queue of the device); ties go to the lowest."""
     allowed = check_mask(mask, len(outstanding))
     return min((queue for queue in range(len(outstanding)) if allowed & 1 << queue), key=outstanding.__getitem__)
@@ -63,10 +70,10 @@ def pick_queue(mask, outstanding):
 class Affinity:
     """Run on `device` (an object, or the name of one until it is resolved), on the queues of the mask; ids as `[1]` do too."""
 
-    device: object
+    device: AnyDevice | str
     queues: QueueMask = ANY
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "queues", queue_mask(self.queues))
 
 
@@ -77,7 +84,7 @@ class Promise:
     name: str
     queues: QueueMask = ANY
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "queues", queue_mask(self.queues))
 
 
@@ -89,10 +96,10 @@ class Optimal:
     tuple of Affinities and returns one of them.
     """
 
-    choices: tuple
-    policy: str | Callable = "first"
+    choices: tuple[Member, ...]
+    policy: str | Callable[[tuple[Affinity, ...]], Affinity] = "first"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.choices, Sequence) or isinstance(self.choices, str) or not self.choices:
             raise UsageError("Optimal has no choices", hint="give at least one Affinity or Promise in a tuple")
         object.__setattr__(self, "choices", tuple(self.choices))
@@ -104,16 +111,20 @@ class Optimal:
             raise UsageError(f"Optimal has no policy '{self.policy}'", hint=f"use {' or '.join(close)}, or a function")
 
 
-def _members(placement):
+Member: TypeAlias = Affinity | Promise
+Placement: TypeAlias = Affinity | Promise | Optimal | None
+
+
+def _members(placement: Affinity | Promise | Optimal) -> tuple[Member, ...]:
     return placement.choices if isinstance(placement, Optimal) else (placement,)
 
 
-def _place(member):
+def _place(member: Member) -> tuple[type, object]:
     """What two members must share to be on one device; a promise is like nothing but a promise of the same name."""
     return (Promise, member.name) if isinstance(member, Promise) else (Affinity, member.device)
 
 
-def _by_place(*placements):
+def _by_place(*placements: Affinity | Promise | Optimal) -> dict[tuple[type, object], Member]:
     """The members of `placements` by place, in order; those of one place are one member with all their queues."""
     result = {}
     for member in (member for placement in placements for member in _members(placement)):
@@ -122,7 +133,7 @@ def _by_place(*placements):
     return result
 
 
-def executable_with(a, b):
+def executable_with(a: Placement, b: Placement) -> bool:
     """May work placed at `a` run where `b` is wanted: same device and a's queues among b's.
 
     None on either side is always fine; an Optimal is fine only if all its members are.
@@ -132,7 +143,7 @@ def executable_with(a, b):
     return all(_place(x) == _place(y) and not x.queues & ~y.queues for x in _members(a) for y in _members(b))
 
 
-def join_or(a, b):
+def join_or(a: Placement, b: Placement) -> Placement:
     """A placement that allows what `a` or `b` allows: one device with the union of the queues, or an Optimal of several.
 
     None gives way to the other. Two Optimals with different policies raise AffinityConflict.
@@ -142,7 +153,7 @@ def join_or(a, b):
     return _of_members(_by_place(a, b).values(), a, b)
 
 
-def join_and(a, b):
+def join_and(a: Placement, b: Placement) -> Placement:
     """A placement that allows what both `a` and `b` allow: one device with the queues they share, or an Optimal of several.
 
     As an argument None gives way to the other; from two placements, None says that they share nothing. Two Optimals with
@@ -159,7 +170,7 @@ def join_and(a, b):
     return _of_members(shared, a, b) if shared else None
 
 
-def _of_members(members, a, b):
+def _of_members(members: Iterable[Member], a: Placement, b: Placement) -> Affinity | Promise | Optimal:
     """One member as it is; several as an Optimal with the policy of `a` and `b`."""
     members = tuple(members)
     if len(members) == 1:
@@ -174,7 +185,7 @@ def _of_members(members, a, b):
     return Optimal(members, policies[0])
 
 
-def resolve(placement, devices: Mapping, *, default=None):
+def resolve(placement: Placement, devices: Mapping, *, default: AnyDevice | None = None) -> Affinity | Optimal | None:
     """`placement` with promises and device names replaced by the devices of the map (name -> device, None if absent).
 
     None becomes Affinity(default), if there is a default device. An Optimal loses its absent members; the rest is an Optimal
@@ -193,31 +204,35 @@ def resolve(placement, devices: Mapping, *, default=None):
     return replace(placement, choices=tuple(present)) if isinstance(placement, Optimal) else present[0]
 
 
-def _name(member):
+def _name(member: Member) -> str | None:
     """The name that is to be looked up; None if the member holds its device."""
     if isinstance(member, Promise):
         return member.name
     return member.device if isinstance(member.device, str) else None
 
 
-def _resolved(member, devices):
+def _resolved(member: Member, devices: Mapping[str, AnyDevice | None]) -> Affinity:
     name = _name(member)
     if name is None:
-        return member
+        return cast(Affinity, member)
     if name not in devices:
         close = difflib.get_close_matches(name, devices, 1, 0.5)
         advice = f"did you mean '{close[0]}'?" if close else f"declare it, as '{name}=SPEC'"
         raise _unresolved(f"no device is called '{name}'", member, devices, advice)
-    return Affinity(devices[name], member.queues)
+    return Affinity(cast("AnyDevice", devices[name]), member.queues)  # None while `resolve` drops the absent ones
 
 
-def _unresolved(message, placement, devices, hint):
+def _unresolved(
+    message: str, placement: Placement, devices: Mapping[str, AnyDevice | None], hint: str
+) -> UnresolvedPromise:
     names = ", ".join(devices) or "none"
     where = {"placement": repr(placement), "devices": list(devices)}
     return UnresolvedPromise(f"{message}; the devices are: {names}", where=where, hint=hint)
 
 
-def choose(placement, *, load, cost):
+def choose(
+    placement: Affinity | Optimal, *, load: Callable[[Affinity], float], cost: Callable[[Affinity], float]
+) -> Affinity:
     """The Affinity that a resolved placement comes to now: itself, or what the policy of an Optimal picks (ties: the first).
 
     `load(affinity)`: commands outstanding on its queues; `cost(affinity)`: estimated time there (ns); each is called
@@ -233,14 +248,15 @@ def choose(placement, *, load, cost):
                 where={"placement": repr(placement)},
                 hint="call resolve(placement, devices) first",
             )
-    match placement.policy:
+    policy, choices = cast(Optimal, placement).policy, cast("tuple[Affinity, ...]", cast(Optimal, placement).choices)
+    match policy:
         case "first":
-            return placement.choices[0]
+            return choices[0]
         case "least_loaded":
-            return min(placement.choices, key=load)
+            return min(choices, key=load)
         case "lowest_cost":
-            return min(placement.choices, key=cost)
-    picked = placement.policy(placement.choices)
-    if picked not in placement.choices:
+            return min(choices, key=cost)
+    picked = cast("Callable[[tuple[Affinity, ...]], Affinity]", policy)(choices)
+    if picked not in choices:
         raise UsageError(f"the policy returned {picked!r}", hint="a policy function returns one of the choices it gets")
     return picked

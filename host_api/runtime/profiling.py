@@ -3,13 +3,22 @@
 Source: docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fnmatch
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 from tensim.runtime.counters import Counters, counter_names
 from tensim.runtime.timeline import Spans
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.runtime.sync import Event
+    from tensim.runtime.system import System
+    from tensim.runtime.timeline import Span
 
 FAMILIES = ("queue_events", "host", "dispatch", "memory", "counters")
 FILTERS = ("function", "device", "queue")
@@ -33,7 +42,7 @@ class Profile:
 
 
 @contextlib.contextmanager
-def profile(system, families, filters):
+def profile(system: System, families: str | Iterable[str], filters: Mapping[str, Any] | None) -> Iterator[Profile]:
     """See `System.profile`."""
     families, filters = _checked(families, FAMILIES, "family"), dict(filters or {})
     _checked(filters, FILTERS, "filter")
@@ -61,7 +70,7 @@ def profile(system, families, filters):
             setattr(result, family, made[family]())
 
 
-def _checked(names, known, what):
+def _checked(names: str | Iterable[str], known: Sequence[str], what: str) -> tuple[str, ...]:
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
         if name not in known:
@@ -69,7 +78,7 @@ def _checked(names, known, what):
     return names
 
 
-def _passes(span, filters):
+def _passes(span: Span, filters: Mapping[str, Any]) -> bool:
     """`function`: glob over labels; `device`: glob over specs, or a device; `queue`: a number."""
     device = filters.get("device", "*")
     device = getattr(device, "name", device)
@@ -80,8 +89,8 @@ def _passes(span, filters):
     )
 
 
-def _dispatched(span):
-    issued = span.event.t_submit
+def _dispatched(span: Span) -> dict[str, Any]:
+    issued = cast("Event", span.event).t_submit
     wait = None if span.start is None or issued is None else span.start - issued
     return {
         "label": span.label, "device": span.device, "queue": span.queue, "submit_ns": issued, "start_ns": span.start,
@@ -89,13 +98,15 @@ def _dispatched(span):
     }  # fmt: skip
 
 
-def _allocated(system):
+def _allocated(system: System) -> dict[str, dict[str, int]]:
     """{device: {pool: bytes allocated per bank}}."""
     views = {device.name: device.memory_view() for device in system.open_devices()}
     return {name: {pool: used["allocated"] for pool, used in view.items()} for name, view in views.items()}
 
 
-def _changes(before, after):
+def _changes(
+    before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]
+) -> dict[str, dict[str, dict[str, int]]]:
     empty = {}
     return {
         device: {pool: {"before": before.get(device, empty).get(pool, 0), "after": now} for pool, now in pools.items()}

@@ -1,12 +1,23 @@
 """What programs say of themselves: inputs, outputs and variants (docs/hardware/runtime.md#binaries-and-submit)."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from tensim.runtime.arguments import layout_of
 from tensim.runtime.layouts import Layout, TensorDesc
 from tensim.runtime.placement import Affinity, Optimal, Promise
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tensim.buffer import Buffer
+    from tensim.device import Device as MetalDevice
+    from tensim.program import Program
+    from tensim.runtime.devices import AnyDevice
 
 
 @dataclass(frozen=True)
@@ -24,11 +35,11 @@ class TensorInfo:
     const: bool = False
     aliases_output: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         layout_of(self.layout, f"the description of {self.name}")
 
     @functools.cached_property
-    def wanted(self):
+    def wanted(self) -> Layout:
         """The layout with its stored type named."""
         return self.layout.resolved(self.desc)
 
@@ -44,12 +55,12 @@ class Variant:
     """
 
     target: str = "sim"
-    build: Callable | None = None
-    rebind: Callable | None = None
-    function: Callable | None = None
-    cost_ns: object = 0.0
+    build: Callable[[MetalDevice, list[Buffer], list[Buffer]], Program] | None = None
+    rebind: Callable[[Program, list[Buffer], list[Buffer]], object] | None = None
+    function: Callable[..., Any] | None = None  # of as many arrays as there are inputs
+    cost_ns: float | Callable[..., float] = 0.0
 
-    def runs_on(self, device):
+    def runs_on(self, device: AnyDevice) -> bool:
         """Whether it was made for a device, or for the chips of a mesh."""
         if hasattr(device, "devices"):
             return all(map(self.runs_on, device.devices))
@@ -66,10 +77,10 @@ class ProgramInfo:
     """A program: its face and its variants.  `goldens`: outputs of reference inputs, by name."""
 
     name: str
-    inputs: tuple
-    outputs: tuple
-    variants: tuple
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    variants: tuple[Variant, ...]
     private: bool = False
-    mesh_shape: tuple = (1, 1)
+    mesh_shape: tuple[int, int] = (1, 1)
     placement: Affinity | Promise | Optimal | None = None
-    goldens: Mapping = field(default_factory=dict)
+    goldens: Mapping[str, ArrayLike] = field(default_factory=dict)

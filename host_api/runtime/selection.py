@@ -5,15 +5,21 @@ counts the devices that *match* in scheme and arch, `#n` counts all; so neither 
 which device an index names. Every term gets a verdict, so that a choice can be explained.
 """
 
+from __future__ import annotations
+
 import difflib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from tensim.runtime.specs import Alias, Fallback, NamedSpec, NoneTerm, Ordinal, Target, expand
 from tensim.sim.errors import TensimWarning, UsageError
+
+if TYPE_CHECKING:
+    from tensim.runtime.specs import Term, Value
 
 # What each kind of device can be told (docs/hardware/runtime.md#device-specs): a host executor has queues and a seed; an
 # embedded device runs one image from boot to completion, with neither queues nor traces nor a mesh.
@@ -58,52 +64,57 @@ class Choice:
     name: str
     spec: NamedSpec
     info: DeviceInfo | None
-    term: object
-    params: dict
-    reasons: tuple
+    term: Term
+    params: dict[str, Value]
+    reasons: tuple[tuple[Term, str], ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         head = f"{self.name}: {'none' if self.info is None else f'#{self.info.id} {self.info.spec}'}"
         return "\n".join([head, *(f"  {term}: {verdict}" for term, verdict in self.reasons)])
 
 
-class Selection(Mapping):
+class Selection(Mapping[str, Choice]):
     """Name -> Choice, in the order declared; `default` is a name, or None if no device is there. `str` is the report.
 
     Devices without a name are called device0, device1, ... by position.
     """
 
-    def __init__(self, choices, default):
+    def __init__(self, choices: dict[str, Choice], default: str | None) -> None:
         self._choices, self.default = choices, default
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Choice:
         return self._choices[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._choices)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._choices)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join([*map(str, self.values()), f"default: {self.default or 'none'}"])
 
 
-def with_params(choice, params, inventory):
+def with_params(choice: Choice, params: dict[str, Value], inventory: Sequence[DeviceInfo]) -> Choice:
     """A Choice with further params; UsageError when its device cannot have them."""
-    merged = choice.params | params
-    reason = _unsuitable(choice.info, merged, inventory)
+    merged, info = choice.params | params, choice.info
+    assert info is not None
+    reason = _unsuitable(info, merged, inventory)
     if reason:
-        raise UsageError(
-            f"{choice.info.spec}: {reason}", hint=f"it takes {', '.join(sorted(PARAMS_OF[choice.info.scheme]))}"
-        )
+        raise UsageError(f"{info.spec}: {reason}", hint=f"it takes {', '.join(sorted(PARAMS_OF[info.scheme]))}")
     choice = replace(choice, params=merged)
     if params:
         _warn_of_queues(choice)
     return choice
 
 
-def select(specs, inventory, *, default=None, accepts=None):
+def select(
+    specs: Iterable[NamedSpec],
+    inventory: Sequence[DeviceInfo],
+    *,
+    default: str | None = None,
+    accepts: Callable[[DeviceInfo], str | None] | None = None,
+) -> Selection:
     """Chooses a device of `inventory` (DeviceInfos in declaration order) for each NamedSpec; returns a Selection.
 
     `accepts(info)` may refuse a device by returning a reason (a program has no variant for it). An optional device with no
@@ -121,7 +132,7 @@ def select(specs, inventory, *, default=None, accepts=None):
     return Selection(choices, _default(default, choices))
 
 
-def _choose(name, spec, inventory, earlier, accepts):
+def _choose(name: str, spec: NamedSpec, inventory: Sequence[DeviceInfo], earlier, accepts):
     reasons = []
     for number, term in enumerate(spec.terms):
         info, params, reason = _try(term, inventory, earlier, accepts)
@@ -134,7 +145,7 @@ def _choose(name, spec, inventory, earlier, accepts):
     raise _not_found(name, spec, reasons, inventory)
 
 
-def _try(term, inventory, earlier, accepts):
+def _try(term, inventory: Sequence[DeviceInfo], earlier, accepts):
     """(info, params, None) if `term` is viable, else (None, None, the reason)."""
     params = {}
     match term:
@@ -155,7 +166,7 @@ def _try(term, inventory, earlier, accepts):
     return (None, None, reason) if reason else (info, params, None)
 
 
-def _matching(target, inventory):
+def _matching(target: Target, inventory: Sequence[DeviceInfo]):
     of_scheme = [info for info in inventory if info.scheme == target.scheme]
     if not of_scheme:
         return None, f"no {target.scheme} device is declared"
@@ -179,11 +190,11 @@ def _same_arch(wanted, declared):
     return by_path.count(True) == 1 and _arch_name(wanted) == _arch_name(declared)
 
 
-def _arch_name(arch):
+def _arch_name(arch: str):
     return PurePath(arch).stem if arch.endswith((".yaml", ".yml")) else arch
 
 
-def _unsuitable(info, params, inventory):
+def _unsuitable(info: DeviceInfo, params, inventory: Sequence[DeviceInfo]):
     unsupported = [key for key in params if key not in PARAMS_OF[info.scheme]]
     if unsupported:
         return f"params unsupported by {info.scheme} devices: {', '.join(unsupported)}"
@@ -199,7 +210,7 @@ def _unsuitable(info, params, inventory):
     return f"mesh {_by(mesh)} does not fit, {info.spec} has {_by(info.mesh_shape)}; {where}"
 
 
-def _fits(mesh, info):
+def _fits(mesh, info: DeviceInfo):
     return mesh[0] <= info.mesh_shape[0] and mesh[1] <= info.mesh_shape[1]
 
 
@@ -222,7 +233,7 @@ def _merge_params(choices):
     }
 
 
-def _conflict(info, key, first, second):
+def _conflict(info: DeviceInfo, key, first, second):
     sides = [{"name": side.name, "spec": str(side.spec), key: side.params[key]} for side in (first, second)]
     return DeviceConfigConflict(
         f"device #{info.id} {info.spec} is requested with two values of {key}: by {first.spec} and by {second.spec}",
@@ -252,7 +263,7 @@ def _default(wanted, choices):
     )
 
 
-def _not_found(name, spec, reasons, inventory):
+def _not_found(name: str, spec: NamedSpec, reasons, inventory: Sequence[DeviceInfo]):
     available = [info.spec for info in inventory]
     closest = _closest(spec.terms, available)
     lines = [f"no term of device '{name}' ({spec}) is viable:"]

@@ -1,13 +1,22 @@
 """A second host core: a generator with simulated time as its clock (docs/hardware/runtime.md#time)."""
 
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
 from tensim.runtime.errors import CommandFailed
 from tensim.runtime.sync import Event, events_of, host_event
 from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.queue import turn
 from tensim.sim.loop.environment import FS_PER_NS
 
+if TYPE_CHECKING:
+    from tensim.runtime.system import System
+    from tensim.sim.host.event_commands import RecordedEvent
 
-def spawn(system, generator, label):
+
+def spawn(system: System, generator: Generator[Any, Any, Any], label: str) -> Event:
     """Start it at the host's time; see `System.spawn`."""
     state, number = host_event(system)
     event = Event(system, state, number, label or "spawned")
@@ -15,7 +24,9 @@ def spawn(system, generator, label):
     return event
 
 
-def _run(system, generator, state, begin):
+def _run(
+    system: System, generator: Generator[Any, Any, Any], state: RecordedEvent, begin: Any
+) -> Generator[Any, Any, None]:
     yield begin
     error = None
     try:
@@ -27,7 +38,7 @@ def _run(system, generator, state, begin):
     state.happen(system.env.now, error)
 
 
-def _steps(system, generator):
+def _steps(system: System, generator: Generator[Any, Any, Any]) -> Generator[Any, Any, None]:
     """Let the generator work and wait in turn; raises what it does not catch."""
     env, resume, value = system.env, generator.send, None
     while True:
@@ -50,7 +61,7 @@ def _steps(system, generator):
         resume, value = (generator.send, yielded) if failed is None else (generator.throw, failed)
 
 
-def _duration(ns):
+def _duration(ns: float) -> int:
     if not 0 <= ns < float("inf"):
         raise UsageError(f"a host process cannot work for {ns} ns", hint="yield events, or a number of ns from 0 on")
     return round(ns * FS_PER_NS)

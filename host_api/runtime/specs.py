@@ -14,10 +14,14 @@ is the name or the path of an architecture; `,`, `;`, `?`, `[`, `]` and white sp
 means on a given system.
 """
 
+from __future__ import annotations
+
 import difflib
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NoReturn, TypeAlias, cast
 
 from tensim.runtime.errors import SpecSyntax
 from tensim.sim.errors import UsageError
@@ -28,6 +32,9 @@ IDENT = r"[A-Za-z_][A-Za-z0-9_]*"
 INDEX = r"[0-9]{1,9}(?![0-9])"
 INDEX_WORDS = "an index (0 to 999999999)"
 HEAD = rf"({IDENT})\s*(\?)?\s*="
+
+Value: TypeAlias = int | float | str | tuple[int, int]  # of a setting; (rows, columns) of a mesh
+Param: TypeAlias = tuple[str, Value]
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,9 @@ class Target:
     scheme: str
     arch: str
     index: int = 0
-    params: tuple = ()
+    params: tuple[Param, ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.scheme}://{self.arch}{f'[{self.index}]' if self.index else ''}{_render_params(self.params)}"
 
 
@@ -52,9 +59,9 @@ class Alias:
 
     name: str
     index: int | None = None
-    params: tuple = ()
+    params: tuple[Param, ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.name}{'' if self.index is None else f'[{self.index}]'}{_render_params(self.params)}"
 
 
@@ -64,7 +71,7 @@ class Ordinal:
 
     index: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"#{self.index}"
 
 
@@ -74,7 +81,7 @@ class Fallback:
 
     name: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"@{self.name}"
 
 
@@ -82,8 +89,11 @@ class Fallback:
 class NoneTerm:
     """`none`: no device; the last term of an optional device."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "none"
+
+
+Term: TypeAlias = Target | Alias | Ordinal | Fallback | NoneTerm
 
 
 @dataclass(frozen=True)
@@ -95,16 +105,16 @@ class NamedSpec:
 
     name: str | None
     optional: bool
-    terms: tuple
+    terms: tuple[Term, ...]
     text: str = field(compare=False, default="")
 
-    def __str__(self):
+    def __str__(self) -> str:
         head = "" if self.name is None else f"{self.name}{'?' if self.optional else ''}="
         return head + ",".join(map(str, self.terms))
 
 
-def _integer(low, high=2**63 - 1):
-    def read(text):
+def _integer(low: int, high: int = 2**63 - 1) -> Callable[[str], int]:
+    def read(text: str) -> int:
         if not re.fullmatch("[0-9]+|0x[0-9a-fA-F]+", text):
             raise ValueError
         value = int(text, 16 if text.startswith("0x") else 10)
@@ -115,8 +125,8 @@ def _integer(low, high=2**63 - 1):
     return read
 
 
-def _number(low, included):
-    def read(text):
+def _number(low: float, included: bool) -> Callable[[str], float]:
+    def read(text: str) -> float:
         value = float(text) if re.fullmatch("[-+.0-9eE]+", text) else math.nan
         if not math.isfinite(value) or value < low or (value == low and not included):
             raise ValueError
@@ -125,20 +135,20 @@ def _number(low, included):
     return read
 
 
-def _mesh(text):
+def _mesh(text: str) -> tuple[int, int]:
     rows, columns = text.split("x")
     one = _integer(1, 4096)
     return one(rows), one(columns)
 
 
-def _timing(text):
+def _timing(text: str) -> str:
     if text not in TIMINGS:
         raise ValueError
     return text
 
 
 # key: (how its value is read, what is expected there)
-PARAMS = {
+PARAMS: dict[str, tuple[Callable[[str], Value], str]] = {
     "mesh": (_mesh, "ROWSxCOLUMNS, as 2x4"),
     "cqs": (_integer(1, 64), "a number of queues, 1 to 64"),
     "l1_small": (_integer(0), "bytes per core, 0 or more"),
@@ -151,7 +161,7 @@ PARAMS = {
 }
 
 
-def read_params(params):
+def read_params(params: Mapping[str, object]) -> dict[str, Value]:
     """{key: value} of keywords, as the text of a spec would give them.  UsageError for unknown keys and wrong values."""
     result = {}
     for key, value in params.items():
@@ -171,26 +181,26 @@ def read_params(params):
     return result
 
 
-def _render_params(params):
+def _render_params(params: Iterable[Param]) -> str:
     return ("?" if params else "") + "&".join(f"{key}={_render_value(value)}" for key, value in params)
 
 
-def _render_value(value):
+def _render_value(value: Value) -> str:
     return "x".join(map(str, value)) if isinstance(value, tuple) else str(value).removesuffix(".0")
 
 
 class _Reader:
     """A text and a position in it."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
 
-    def skip_space(self):
+    def skip_space(self) -> int:
         """Steps over white space and returns the position."""
-        self.at = re.compile(r"\s*").match(self.text, self.at).end()
+        self.at = cast("re.Match[str]", re.compile(r"\s*").match(self.text, self.at)).end()
         return self.at
 
-    def take(self, pattern, *, glued=False):
+    def take(self, pattern: str, *, glued: bool = False) -> re.Match[str] | None:
         """The match of `pattern` here, stepped over; None if there is none. Unless `glued`, white space may come first."""
         if not glued:
             self.skip_space()
@@ -199,16 +209,16 @@ class _Reader:
             self.at = match.end()
         return match
 
-    def need(self, pattern, expected, *, glued=False):
+    def need(self, pattern: str, expected: str, *, glued: bool = False) -> re.Match[str]:
         """As `take`, but SpecSyntax if there is no match."""
         return self.take(pattern, glued=glued) or self.fail(expected)
 
-    def fail(self, *expected, at=None, word="", words=()):
+    def fail(self, *expected: str, at: int | None = None, word: str = "", words: Iterable[str] = ()) -> NoReturn:
         """Raises SpecSyntax at position `at` (default: here); the hint names what of `words` is near `word`."""
         raise _syntax_error(self.text, (self.at if at is None else at) + 1, expected, word, words)
 
 
-def _syntax_error(text, column, expected, word, words):
+def _syntax_error(text: str, column: int, expected: Iterable[str], word: str, words: Iterable[str]) -> SpecSyntax:
     error = SpecSyntax(text, column, expected)
     near = difflib.get_close_matches(word, words, 1, 0.5)
     if near:
@@ -216,7 +226,7 @@ def _syntax_error(text, column, expected, word, words):
     return error
 
 
-def parse_devices(text):
+def parse_devices(text: str) -> list[NamedSpec]:
     """The devices of `text`, a list of NamedSpec in the order written. SpecSyntax with the column (from 1) of what is wrong.
 
     Several texts (a repeated flag) are one text joined by `;`: either all their devices are named or none is.
@@ -229,7 +239,7 @@ def parse_devices(text):
     return specs
 
 
-def _device(reader, earlier):
+def _device(reader: _Reader, earlier: Sequence[NamedSpec]) -> NamedSpec:
     start = reader.skip_space()
     head = reader.take(HEAD)
     name, optional = (head[1], bool(head[2])) if head else (None, False)
@@ -248,7 +258,7 @@ def _device(reader, earlier):
     return NamedSpec(name, optional, tuple(terms), text)
 
 
-def _term(reader, names, optional):
+def _term(reader: _Reader, names: Sequence[str | None], optional: bool) -> Term:
     start = reader.skip_space()
     if reader.take("#"):
         return Ordinal(int(reader.need(INDEX, INDEX_WORDS, glued=True)[0]))
@@ -270,14 +280,14 @@ def _term(reader, names, optional):
     return alias
 
 
-def _target(reader, scheme, start):
+def _target(reader: _Reader, scheme: str, start: int) -> Target:
     if scheme not in SCHEMES:
         reader.fail(*(f"{known}://" for known in SCHEMES), at=start, word=scheme, words=SCHEMES)
     arch = reader.need(r"[^\s,;?\[\]]+", "an architecture", glued=True)[0]
     return Target(scheme, arch, _index(reader) or 0, _params(reader))
 
 
-def _index(reader):
+def _index(reader: _Reader) -> int | None:
     if not reader.take(r"\["):
         return None
     index = int(reader.need(INDEX, INDEX_WORDS)[0])
@@ -285,7 +295,7 @@ def _index(reader):
     return index
 
 
-def _params(reader):
+def _params(reader: _Reader) -> tuple[Param, ...]:
     params = {}
     separator = r"\?"
     while reader.take(separator):
@@ -301,7 +311,7 @@ def _params(reader):
     return tuple(sorted(params.items()))
 
 
-def _value(reader, read, expected):
+def _value(reader: _Reader, read: Callable[[str], Value], expected: str) -> Value:
     start = reader.skip_space()
     text = reader.need(r"[^\s,;&]+", expected)[0]
     try:
@@ -322,14 +332,14 @@ _ALIASES = {
 }
 
 
-def _look_up(alias, text, column):
+def _look_up(alias: Alias, text: str, column: int) -> Target:
     if alias.name not in _ALIASES:
         expected = f"a registered alias ({', '.join(sorted(_ALIASES))})"
         raise _syntax_error(text, column, [expected, "SCHEME://ARCH"], alias.name, _ALIASES)
     return _ALIASES[alias.name]
 
 
-def expand(alias):
+def expand(alias: Alias) -> Target:
     """The Target that `alias` stands for, with the index and params that it gives itself. SpecSyntax if nobody knows it."""
     target = _look_up(alias, str(alias), 1)
     params = dict(target.params) | dict(alias.params)
@@ -337,7 +347,7 @@ def expand(alias):
     return replace(target, index=index, params=tuple(sorted(params.items())))
 
 
-def register_alias(name, spec, *, overwrite=False):
+def register_alias(name: str, spec: str, *, overwrite: bool = False) -> None:
     """Lets `name` stand for `spec`, the text of one target or of another alias, which is expanded now.
 
     UsageError if the name is taken and `overwrite` is not given, if it is no identifier, or if the spec is something else.

@@ -1,8 +1,19 @@
 """The memory that holds a tensor's bytes: of the host, or a buffer of a chip."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias, cast
+
 import numpy as np
 
 from tensim.runtime.queues import Uses
+
+if TYPE_CHECKING:
+    from tensim.buffer import Buffer
+    from tensim.runtime.devices import SimAccelerator
+
+Memory: TypeAlias = tuple[Callable[[], np.ndarray], Callable[[np.ndarray], object]]  # read, write (uint8)
 
 
 class HostStorage:
@@ -10,38 +21,41 @@ class HostStorage:
 
     device = None
 
-    def __init__(self, data, what, keeper=None):
+    def __init__(self, data: np.ndarray | None, what: str, keeper: np.ndarray | None = None) -> None:
         self.data, self.what, self.keeper, self.uses = data, what, keeper, Uses()
 
-    def memory(self):
+    def memory(self) -> Memory:
         """(read, write) of the bytes."""
 
-        def write(data):
+        def write(data: np.ndarray) -> None:
             self.data = np.array(data, np.uint8)
 
-        return lambda: self.data, write
+        return lambda: cast(np.ndarray, self.data), write
 
-    def free(self):
+    def free(self) -> None:
         """Nothing: the memory goes with the last command that uses it."""
 
 
 class DeviceStorage:
     """A buffer of a chip."""
 
-    def __init__(self, device, buffer, what):
+    def __init__(self, device: SimAccelerator, buffer: Buffer, what: str) -> None:
         self.device, self.buffer, self.what, self.uses = device, buffer, what, Uses()
 
-    def memory(self):
+    def memory(self) -> Memory:
         """(read, write) of the bytes, which stay valid for commands issued before the memory was freed."""
         device, buffer = self.device, self.buffer
         return lambda: device.peek(buffer), lambda data: device.poke(buffer, data)
 
-    def free(self):
+    def free(self) -> None:
         """Give the memory back."""
         self.device.free_buffer(self.buffer, self.uses)
-        self.buffer = None
+        self.buffer = None  # type: ignore[assignment]
 
 
-def buffers_of(storages):
+Storage: TypeAlias = HostStorage | DeviceStorage
+
+
+def buffers_of(storages: Iterable[Storage]) -> tuple[int, ...]:
     """Ids of the buffers of storages; host memory has none."""
     return tuple(storage.buffer.unique_id for storage in storages if isinstance(storage, DeviceStorage))

@@ -1,9 +1,14 @@
 """The system: declared devices, one simulated clock, one imperative host timeline (docs/hardware/runtime.md#time)."""
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import weakref
 from collections import Counter
+from collections.abc import Generator, Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
 
 import tensim.device as metal
 from tensim.runtime.conversion import Plans
@@ -28,6 +33,15 @@ from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.event_commands import RecordedEvent
 from tensim.sim.host.executor import Simulation
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from tensim.runtime.devices import AnyDevice, OpenDevice
+    from tensim.runtime.opening import DeviceMap
+    from tensim.runtime.profiling import Profile
+    from tensim.runtime.selection import DeviceInfo, Selection
+    from tensim.runtime.specs import Value
+
 HAZARDS = ("auto", "manual", "check")
 
 
@@ -40,7 +54,7 @@ class System:
     issued.
     """
 
-    def __init__(self, config=None, *, seed=0, hazards=None):
+    def __init__(self, config: SystemConfig | str | None = None, *, seed: int = 0, hazards: str | None = None) -> None:
         config = SystemConfig() if config is None else config
         self.config = SystemConfig.named(config) if isinstance(config, str) else config
         self.seed, self.hazards = seed, hazards or self.config.hazards
@@ -63,17 +77,17 @@ class System:
         enter(self)
         self.activate()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def activate(self):
+    def activate(self) -> None:
         """Make this the system to which new programs and events of the plain host API belong."""
         metal.use_system(self.sim)
 
-    def close(self):
+    def close(self) -> None:
         """Wait for everything and close all devices; what failed stays failed."""
         with contextlib.suppress(TensimError):
             self.drain()
@@ -83,7 +97,7 @@ class System:
         leave(self)
         metal.leave_system(self.sim)
 
-    def _origin(self):
+    def _origin(self) -> Event:
         state = RecordedEvent()
         state.done = self.env.event()
         state.happen(0)
@@ -93,38 +107,38 @@ class System:
 
     # --- devices
 
-    def list_devices(self, pattern="*"):
+    def list_devices(self, pattern: str = "*") -> list[DeviceInfo]:
         """Declared devices whose spec matches a shell pattern; their `.spec` opens them."""
         return self.inventory.matching(pattern)
 
-    def describe(self):
+    def describe(self) -> dict[str, Any]:
         """What there is, as plain data: no device is opened."""
         return describe(self)
 
-    def explain(self, spec):
+    def explain(self, spec: str) -> Selection:
         """The Selection that `open_all` would come to, with a verdict on every term; raises what it would raise."""
         return select(parse_devices(spec), self.inventory)
 
-    def open(self, spec, **params):
+    def open(self, spec: str | DeviceInfo, **params: Value) -> AnyDevice:
         """The device of one spec; further params as keywords.  DeviceNotFound, DeviceConfigConflict, SpecSyntax."""
         return self.opened.open(spec, params)
 
-    def open_all(self, specs, *, default=None):
+    def open_all(self, specs: str | Iterable[str] | Mapping[str, str], *, default: str | None = None) -> DeviceMap:
         """The devices of several specs: text with ';', a list, or {name: spec}; returns a DeviceMap."""
         return self.opened.open_all(specs, default)
 
-    def open_devices(self):
+    def open_devices(self) -> list[OpenDevice]:
         """Devices that are open, in the order of their opening."""
         return list(self.opened)
 
     # --- time
 
     @property
-    def host_ns(self):
+    def host_ns(self) -> float:
         """The host's clock in ns."""
         return self.timeline_host.now_ns
 
-    def spawn(self, generator, *, label=""):
+    def spawn(self, generator: Generator[Any, Any, Any], *, label: str = "") -> Event:
         """Run a generator as a second host core: it yields Events, and ns (a number) that it works; returns the Event of its end.
 
         Its clock is the simulated time; what it issues is stamped with it.
@@ -135,35 +149,37 @@ class System:
             )
         return spawn(self, generator, label)
 
-    def run_until(self, ns):
+    def run_until(self, ns: float) -> None:
         """Let simulated time, and the host's, come to `ns`."""
         self.timeline_host.charge("run until", "idle", max(ns - self.host_ns, 0), 0)
         self.executor.catch_up()
 
-    def drain(self):
+    def drain(self) -> None:
         """The host waits for everything on every device."""
         for device in self.opened:
             device.synchronize()
 
-    def new_timeline(self, label="timeline"):
+    def new_timeline(self, label: str = "timeline") -> Timeline:
         """A counter whose values are events."""
         return Timeline(self, label)
 
     # --- what happened
 
-    def timeline(self):
+    def timeline(self) -> Spans:
         """Every command issued so far: `Spans` with start and end in ns, `.to_chrome_trace(path)`."""
         return Spans(self.spans)
 
-    def scope(self, name):
+    def scope(self, name: str) -> AbstractContextManager[None]:
         """Context manager that names a part of the timeline: `scope` of the spans of its commands."""
         return self.spans.scope(name)
 
-    def digest(self):
+    def digest(self) -> str:
         """Hash of the timeline: equal runs have equal ones."""
         return self.spans.digest()
 
-    def profile(self, *, families=("queue_events", "host"), filters=None):
+    def profile(
+        self, *, families: str | Iterable[str] = ("queue_events", "host"), filters: Mapping[str, Any] | None = None
+    ) -> AbstractContextManager[Profile]:
         """Context manager that gives a `Profile`, filled at the end of the block.
 
         `families`: of queue_events, host, dispatch, memory, counters; `filters`: {"function": glob over labels, "device": a
@@ -171,6 +187,6 @@ class System:
         """
         return profile(self, families, filters)
 
-    def record(self, path):
+    def record(self, path: str | PathLike[str]) -> AbstractContextManager[None]:
         """Record the commands of the `with` block in a file; see `tensim.runtime.recording`."""
         return record(self, path)

@@ -1,11 +1,18 @@
 """What a system is made of: chips on boards, and the links between them."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from tensim.sim.arch.loader import architectures, load_arch
 from tensim.sim.errors import UsageError
 from tensim.sim.host.topology import HOST, T3000_MESH, Link, Topology, topology_of
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.loop.environment import Environment
 
 UNLIMITED = 1e18  # bytes per ns
 
@@ -20,7 +27,7 @@ class ChipConfig:
     arch: str
     remote_of: int | None = None
     group: int = 0
-    group_shape: tuple = (1, 1)
+    group_shape: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -33,22 +40,22 @@ class SystemConfig:
     `tensim.sim.host.topology.Link`s in place of those of the boards.
     """
 
-    chips: tuple = (ChipConfig("wormhole_b0"),)
-    overrides: Mapping = field(default_factory=dict)
+    chips: tuple[ChipConfig, ...] = (ChipConfig("wormhole_b0"),)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
     hazards: str = "auto"
     numerics: str = "fast"
     noc: str = "packet"
     check: bool = False
     ideal: bool = False
     max_counters: int | None = None
-    links: tuple | None = None
+    links: tuple[Link, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.max_counters is not None and self.max_counters < 0:
             raise UsageError(f"max_counters is {self.max_counters}", hint="a number from 0 on, or None for any number")
 
     @staticmethod
-    def named(text, **settings):
+    def named(text: str, **settings: Any) -> SystemConfig:
         """The configuration of a list of boards and architectures: "n300", "wormhole_b0,blackhole", ..."""
         chips = []
         for group, name in enumerate(part.strip() for part in text.split(",")):
@@ -56,7 +63,7 @@ class SystemConfig:
         return SystemConfig(tuple(chips), **settings)
 
 
-def _board(name, first, group):
+def _board(name: str, first: int, group: int) -> list[ChipConfig]:
     """Chips of a board; `first`: position of its first chip."""
     if name == "n300":
         return [
@@ -73,7 +80,7 @@ def _board(name, first, group):
     return [ChipConfig(arch, None, group)]
 
 
-def chip_overrides(config, arch):
+def chip_overrides(config: SystemConfig, arch: str) -> dict[str, Any]:
     """{parameter: value} for the chips of an architecture; `ideal` sets the overheads of host, dispatch and PCIe to nothing."""
     changes = {}
     if config.ideal:
@@ -87,7 +94,7 @@ def chip_overrides(config, arch):
     return {**changes, **config.overrides}
 
 
-def build_topology(env, config, archs):
+def build_topology(env: Environment, config: SystemConfig, archs: Sequence[Arch]) -> Topology:
     """The links of a configuration: those it names, or those of its boards."""
     places = [f"chip{number}" for number in range(len(config.chips))]
     if config.links is not None:
@@ -104,7 +111,7 @@ def build_topology(env, config, archs):
     return Topology(env, links, [HOST, *places])
 
 
-def mesh_of(chips, first, shape):
+def mesh_of(chips: Sequence[ChipConfig], first: int, shape: Sequence[int]) -> list[int]:
     """Numbers of the chips of a mesh of `shape` (rows, columns) with chip `first` in its first corner, row-major.
 
     A mesh of the whole board may be asked for by any of its chips.  UsageError when it does not fit.

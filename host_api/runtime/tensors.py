@@ -1,5 +1,11 @@
 """Tensors: a description, a layout, and the memory that holds the bytes (docs/hardware/runtime.md#layouts-and-tensors)."""
 
+from __future__ import annotations
+
+import typing
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tensim.runtime.arguments import device_of, layout_of
@@ -15,6 +21,16 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.output_files import write_arrays
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tensim.runtime.devices import AnyDevice, SimAccelerator
+    from tensim.runtime.placement import Affinity
+    from tensim.runtime.storage import Storage
+    from tensim.runtime.sync import Event
+    from tensim.runtime.system import System
+    from tensim.sim.errors import TensimError
+
 
 class Tensor:
     """A tensor somewhere.  `version` grows with every write; `retain`: deallocate needs force; `name`: in messages.
@@ -22,19 +38,31 @@ class Tensor:
     `device`: None for host memory.  `placement`: the affinity it was pinned to.
     """
 
-    def __init__(self, system, desc, layout, storage, *, name=None, device=None):
+    def __init__(
+        self,
+        system: System,
+        desc: TensorDesc,
+        layout: Layout,
+        storage: Storage,
+        *,
+        name: str | None = None,
+        device: SimAccelerator | None = None,
+    ) -> None:
         self.id, self.system = system.next_tensor_id(), system
-        self.desc, self.layout, self._storage = desc, layout.resolved(desc), storage
-        self.device, self.placement, self.retain, self.version = device, None, False, 0
+        self.desc, self.layout = desc, layout.resolved(desc)
+        self._storage: Storage | None = storage
+        self.device, self.retain, self.version = device, False, 0
+        self.placement: Affinity | None = None
         self.name = name or f"tensor{self.id}"
-        self.lost = None  # the error of whoever uses it, once it is gone
+        self.lost: TensimError | None = None  # the error of whoever uses it, once it is gone
         system.tensors[self.id] = self
 
-    def __del__(self):
-        if isinstance(getattr(self, "_storage", None), DeviceStorage):
-            self._storage.free()  # commands under way keep their claim on the memory
+    def __del__(self) -> None:
+        storage = getattr(self, "_storage", None)
+        if isinstance(storage, DeviceStorage):
+            storage.free()  # commands under way keep their claim on the memory
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         place = "host" if self.device is None else self.device.name
         layout = f"{self.layout.space.value} {self.layout.tiling}"
         return f"Tensor({self.name}, {self.desc.dtype} {self.desc.shape}, {layout} on {place})"
@@ -42,7 +70,14 @@ class Tensor:
     # --- making
 
     @staticmethod
-    def from_numpy(array, *, copy=True, allow_cast=False, system=None, name=None):
+    def from_numpy(
+        array: ArrayLike,
+        *,
+        copy: bool = True,
+        allow_cast: bool = False,
+        system: System | None = None,
+        name: str | None = None,
+    ) -> Tensor:
         """A row-major tensor in host memory.
 
         `copy=False` borrows the array, which stays alive with the tensor; `allow_cast` permits types that devices have not
@@ -58,7 +93,14 @@ class Tensor:
         return Tensor(system or current(), desc, Layout(MemSpace.HOST), storage, name=name)
 
     @staticmethod
-    def empty(desc, layout, device=None, *, name=None, system=None):
+    def empty(
+        desc: TensorDesc,
+        layout: Layout,
+        device: AnyDevice | None = None,
+        *,
+        name: str | None = None,
+        system: System | None = None,
+    ) -> Tensor:
         """A tensor of undefined contents.  OutOfDeviceMemory when it does not fit."""
         layout_of(layout, "Tensor.empty")
         owner = system or current()
@@ -73,14 +115,15 @@ class Tensor:
             raise UsageError(
                 f"a tensor in {layout.space.name} needs a device", hint="device=, or a layout in MemSpace.HOST"
             )
-        return Tensor(device.system, desc, layout, device.allocate(desc, layout, name), name=name, device=device)
+        chip = typing.cast("SimAccelerator", device)
+        return Tensor(chip.system, desc, layout, chip.allocate(desc, layout, name), name=name, device=chip)
 
-    def held_by(self, storage, layout):
+    def held_by(self, storage: Storage, layout: Layout) -> Tensor:
         """A host tensor of the same description and name over other bytes."""
         return Tensor(self.system, self.desc, layout, storage, name=self.name)
 
     @staticmethod
-    def scalar(value, *, system=None):
+    def scalar(value: float, *, system: System | None = None) -> Tensor:
         """One number, packed into 32 bits: an argument of kernels."""
         kind = np.float32 if isinstance(value, float) else np.int32 if value < 0 else np.uint32
         return Tensor.from_numpy(np.array([value], kind), system=system, name=f"scalar {value}")
@@ -88,47 +131,47 @@ class Tensor:
     # --- state
 
     @property
-    def storage(self):
+    def storage(self) -> Storage:
         """Where the bytes are; UseAfterFree or UseAfterDonate when they are gone."""
         if self._storage is None:
-            raise self.lost
+            raise typing.cast("TensimError", self.lost)
         return self._storage
 
     @property
-    def is_allocated(self):
+    def is_allocated(self) -> bool:
         return self._storage is not None
 
     @property
-    def event(self):
+    def event(self) -> Event:
         """The event of its last write."""
         written = self.storage.uses.last_write
         return self.system.origin if written is None else written
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self.desc.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         """The stored type."""
-        return self.layout.dtype
+        return typing.cast(DType, self.layout.dtype)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all pages."""
         return self.layout.nbytes(self.desc)
 
-    def written(self):
+    def written(self) -> None:
         """Its contents changed: what was made of the old ones is outdated."""
         self.version += 1
 
-    def lose(self, error):
+    def lose(self, error: TensimError) -> None:
         """Free the memory; `error` is what later users get."""
         storage, self._storage, self.lost = self.storage, None, error
         self.system.tensors.pop(self.id, None)
         storage.free()
 
-    def deallocate(self, *, force=False):
+    def deallocate(self, *, force: bool = False) -> None:
         """Free the memory, in host memory too.  RetainedTensor, unless forced; UseAfterFree the second time."""
         self.storage  # noqa: B018  raises when it is gone
         if self.retain and not force:
@@ -144,7 +187,7 @@ class Tensor:
             )
         )
 
-    def release(self):
+    def release(self) -> None:
         """Free the memory once the commands issued so far are through with it: later tensors there come behind them."""
         self.lose(
             UseAfterFree(
@@ -156,18 +199,18 @@ class Tensor:
 
     # --- bytes
 
-    def bytes_now(self):
+    def bytes_now(self) -> np.ndarray:
         """Its bytes (uint8) at the device's present time: a back door without cost."""
         return self.storage.memory()[0]()
 
-    def overwrite(self, data):
+    def overwrite(self, data: np.ndarray) -> None:
         """The host replaces the bytes of a tensor in host memory, once its users are through."""
         settle([self.event, *self.storage.uses.reads])
         self.poke(data)
         self.storage.uses.forget()
         self.written()
 
-    def poke(self, data):
+    def poke(self, data: np.ndarray) -> None:
         """Replace its bytes at the device's present time: a back door without cost."""
         storage, system = self.storage, self.system
         if isinstance(storage, DeviceStorage) and system.env.active_process is None:
@@ -180,28 +223,28 @@ class Tensor:
             )
         storage.memory()[1](data)
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
         if self.device is not None:
             here = download(self)
             wait(here.event)
-            return decode(here.storage.data, here.desc, here.layout)
+            return decode(here.bytes_now(), here.desc, here.layout)
         wait(self.event)
-        return decode(self.storage.data, self.desc, self.layout).copy()
+        return decode(self.bytes_now(), self.desc, self.layout).copy()
 
-    def to_host(self, *, untilize=True, **async_kw):
+    def to_host(self, *, untilize: bool = True, **async_kw: Any) -> Tensor:
         """A copy in host memory, not before the events in `wait`; returns at once."""
         if not untilize:
             return download(self, **async_kw)
-        row = Layout(MemSpace.HOST, dtype=self.layout.dtype if self.layout.dtype.has_rows else DType.F32)
+        row = Layout(MemSpace.HOST, dtype=self.dtype if self.dtype.has_rows else DType.F32)
         return to_layout(self, row, **async_kw)
 
     @property
-    def shards(self):
+    def shards(self) -> list[Tensor]:
         """The tensors it is made of: itself."""
         return [self]
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> None:
         """Write values and description to an .npz file."""
         values = self.numpy()
         values = values.astype(np.float32) if self.dtype is DType.BF16 else values
@@ -209,10 +252,10 @@ class Tensor:
         write_arrays(file, values=values, dtype=str(self.dtype), tiling=self.layout.tiling, tile=self.layout.tile)
 
     @staticmethod
-    def load(path, *, system=None):
+    def load(path: str | PathLike[str], *, system: System | None = None) -> Tensor:
         """The row-major host tensor of a file that `save` wrote."""
         with np.load(path, allow_pickle=False) as file:
-            dtype = DType(str(file["dtype"]))
+            dtype = DType(str(file["dtype"]))  # type: ignore[call-arg]
             values = file["values"]
         if dtype.has_rows:
             values = cast(values, dtype)
