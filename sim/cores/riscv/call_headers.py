@@ -1,10 +1,10 @@
 """Which of tt-metal's headers declare a call of compute kernels: one that includes none of them does not build for a card.
 
-Our own headers declare every call at once.  So in front of a kernel the names of all calls become others, which nothing declares, and
-each of tt-metal's header names takes back those that it, or what it includes, declares.  `call_headers.txt` is the table: a line
-per header, "HEADER < what it includes: what it declares", of the releases that its first line names, taken together: a call that
-has moved from one header to another is found in both.  This program writes it: python -m tensim.sim.cores.riscv.call_headers
-TT_METAL... > call_headers.txt, with the folders tt_metal of releases.
+Our own headers declare every call at once.  So in front of a kernel the names of all calls become others, which nothing
+declares, and each of tt-metal's header names takes back those that it, or what it includes, declares.  `call_headers.txt` is the
+table: a line per header, "HEADER < what it includes: what it declares", of the releases that its first line names, taken
+together: a call that has moved from one header to another is found in both.  This program writes it from the folders tt_metal
+of releases: python -m tensim.sim.cores.riscv.call_headers TT_METAL... > call_headers.txt.
 """
 
 import functools
