@@ -19,7 +19,7 @@ from tensim.device import current_system
 from tensim.results.result import Result
 from tensim.running.execution import Watch
 from tensim.running.programs import run_program, settings_of
-from tensim.sim.chip.experiments import rotate_banks, wait_seldom
+from tensim.sim.chip.experiments import rotate_banks, turn_corners, wait_seldom
 from tensim.sim.errors import ProgramError, TensimError, UsageError
 
 PROCESSES = 2
@@ -93,6 +93,8 @@ class _Changed(Watch):
             wait_seldom(device.chip, self.experiment.barrier_periods)
         if self.experiment.rotated_banks:
             rotate_banks(device.chip)
+        if self.experiment.turned_corners:
+            turn_corners(device.chip)
 
 
 def _first_run(settings, first, on_progress):
