@@ -45,6 +45,7 @@ LOG_LEVEL = (
     4000  # + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
 )
 LOG_ZONE_BEGIN, LOG_ZONE_END = 5000, 5001  # `line`: number of the zone in its kernel
+LOG_LINK = 5500  # a packet on a router's link; `target`: its sender channel
 LOG_UNIT = 6000  # + unit of a tile's coprocessor at the instruction level; `thread`: whose instruction; `operation`: its opcode
 
 # --- thread states

@@ -1,7 +1,8 @@
 """The timeline of a run in the Chrome trace-event format, which Perfetto opens.
 
 One process per core: a track per thread (spans at work by operation, waits by reason, each with kernel and source line), at the
-instruction level a track per unit of the coprocessor (spans by instruction, with the thread that issued it), zones
+instruction level a track per unit of the coprocessor (spans by instruction, with the thread that issued it), at routers of a fabric
+a track for the link (a span per packet on the line, with the bytes of its payload), zones
 (`DeviceZoneScopedN`) and transfers as asynchronous events with bytes and destination, a counter per circular buffer with the
 pages in it, and a flow from what pushed or popped pages to the wait that it ended.  One process for the memory system, a counter
 per NoC and DRAM channel.  One for the host: its calls and zones, the commands of the queues from issue to end, and programs
@@ -28,7 +29,7 @@ from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.output_files import output_file
 
 COUNTER_SAMPLES = 400
-FIRST_UNIT_TRACK = 10  # behind those of threads
+LINK_TRACK, FIRST_UNIT_TRACK = 9, 10  # behind those of threads
 MEMORY_PROCESS, HOST_PROCESS = 1_000_000, 1_000_001
 FS_PER_US = 10**9
 COLOURS = {"busy": "good", "stall": "terrible"}
@@ -46,6 +47,9 @@ def _track_names(chip, entries):
         yield {"ph": "M", "pid": core, "name": "process_sort_index", "args": {"sort_index": core}}
         for slot, thread in enumerate(THREAD_NAMES):
             yield {"ph": "M", "pid": core, "tid": slot, "name": "thread_name", "args": {"name": thread}}
+    for thread in np.unique(entries["thread"][entries["kind"] == st.LOG_LINK]).tolist():
+        core = thread // THREADS_PER_CORE
+        yield {"ph": "M", "pid": core, "tid": LINK_TRACK, "name": "thread_name", "args": {"name": "link"}}
     of_units = entries[entries["kind"] >= st.LOG_UNIT]
     seen = np.unique(np.stack((of_units["thread"] // THREADS_PER_CORE, of_units["kind"] - st.LOG_UNIT), 1), axis=0)
     for core, unit in seen.tolist():
@@ -95,6 +99,8 @@ class _Cores:
                     yield from self._flow(core, slot, kind, end)
             elif kind >= st.LOG_UNIT:
                 yield self._unit_span(core, slot, kind - st.LOG_UNIT, start, end, operation)
+            elif kind == st.LOG_LINK:
+                yield self._link_span(core, start, end, line, target)
             elif kind >= st.LOG_ZONE_BEGIN:
                 yield self._zone(thread, core, slot, kind, start, line, base)
             elif kind >= st.LOG_LEVEL:
@@ -130,6 +136,13 @@ class _Cores:
             f'{{"ph":"X","cat":"unit","name":"{by_opcode(self._chip.arch.name)[opcode].name}","pid":{core},'
             f'"tid":{FIRST_UNIT_TRACK + unit},"ts":{start / self._per_us},"dur":{(end - start) / self._per_us},'
             f'"args":{{"thread":"{THREAD_NAMES[slot]}"}}}}'
+        )
+
+    def _link_span(self, core, start, end, size, channel):
+        name = f"packet of {'workers' if channel == 0 else f'sender channel {channel}'}"
+        return (
+            f'{{"ph":"X","cat":"link","name":"{name}","pid":{core},"tid":{LINK_TRACK},"ts":{start / self._per_us},'
+            f'"dur":{(end - start) / self._per_us},"args":{{"bytes":{size}}}}}'
         )
 
     def _flow(self, core, slot, kind, end):

@@ -1,6 +1,9 @@
 """Packets between chips: data, routes, flow control, time, and what goes wrong (`tensim.sim.cores.fabric`)."""
 # ruff: noqa: F403, F405
 
+import itertools
+import json
+
 import numpy as np
 import pytest
 
@@ -194,13 +197,22 @@ def test_idle_chips_do_nothing():
         assert [int(device.chip.machine["now"]) > 0 for device in mesh.devices] == [True, True] + 6 * [False]
 
 
-def test_a_timeline_names_the_routers(tmp_path):
+def test_a_timeline_has_routers_and_what_is_on_their_links(tmp_path):
     with tt.open_mesh_device("n300", links=1) as mesh:
         mesh.devices[0].chip.recordings.enable_log()
-        run(mesh, 0, "east", header(mesh, layout.UNICAST_WRITE, 64, mesh.line_route(1)), some_bytes(64))
+        for _ in range(3):
+            run(mesh, 0, "east", header(mesh, layout.UNICAST_WRITE, 64, mesh.line_route(1)), some_bytes(64))
         write_timeline(mesh.devices[0].chip, tmp_path / "trace.json")
-    text = (tmp_path / "trace.json").read_text()
-    assert "write Ethernet tile 9-0" in text
+        (used,) = (row for row in mesh.link_utilization() if row["chip"] == 0 and row["packets"])
+        mhz = mesh.devices[0].arch.clock_mhz
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert any(event["name"] == "write Ethernet tile 9-0" for event in events)
+    packets = [event for event in events if event.get("cat") == "link"]
+    tracks = {event["args"]["name"] for event in events if event["ph"] == "M" and event.get("tid") == packets[0]["tid"]}
+    assert tracks == {"link"}
+    assert len(packets) == used["packets"] == 3 and sum(event["args"]["bytes"] for event in packets) == used["bytes"]
+    assert 0 < sum(event["dur"] for event in packets) <= used["busy_cycles"] / mhz
+    assert all(after["ts"] >= before["ts"] + before["dur"] for before, after in itertools.pairwise(packets))
 
 
 # --- what goes wrong

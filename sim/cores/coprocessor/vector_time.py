@@ -1,9 +1,11 @@
 """How long instructions of the vector unit take, and when the unit takes the next one (ISA: VectorUnit.md, "Instruction latency").
 
 Every instruction has the unit for one cycle.  Wormhole holds back what follows an SFPSWAP, unless it is an SFPNOP, and leaves the
-other results of two cycles to the program.  Blackhole holds back an instruction that reads a result which is not there yet, and
-anything behind an SFPSWAP or a rotation of lanes, a cycle longer than the SFPNOP would take that it wants there (comments of
-tt-llk, ttnn 0.81.1: ckernel_sfpu_welfords.h, ckernel_sfpu_block_max8.h).
+other results of two cycles to the program.  On Blackhole an instruction that reads a result which is not there yet waits for it in
+the unit; its thread goes on with other units (add_binary_tile in llk_blackhole_op_costs.csv: 5.6 cycles a row for two loads, a sum,
+a store and an INCRWC, which is 6 if the store's wait held back the INCRWC). It holds back anything behind an SFPSWAP or a rotation
+of lanes, a cycle longer than the SFPNOP would take that it wants there (comments of tt-llk, ttnn 0.81.1: ckernel_sfpu_welfords.h,
+ckernel_sfpu_block_max8.h).
 """
 
 from tensim.sim.cores.coprocessor.costs import costs_table
@@ -12,7 +14,7 @@ from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, config_bank, counters, field
 from tensim.sim.cores.coprocessor.vector_dst import address_fields, is_wide, lanes_address, resolved_mode
-from tensim.sim.cores.coprocessor.vector_macro import macro_steps
+from tensim.sim.cores.coprocessor.vector_macro import is_settled, macro_steps
 from tensim.sim.cores.coprocessor.vector_mad import INDIRECT_A, INDIRECT_D, SFPLUT, SFPLUTFP32
 from tensim.sim.cores.coprocessor.vector_shuffles import ROTATE, ROTATE_AND_COPY_4, SHIFT
 from tensim.sim.cores.coprocessor.vector_state import N_LREGS, vector_of
@@ -86,13 +88,10 @@ def has_scoreboard(c, thread):
 
 
 @compiled()
-def vector_ready_at(c, thread, word, now):
-    """Cycle, `now` or later, at which the unit takes an instruction."""
-    v, at = vector_of(c), now
-    if word >> 24 != SFPNOP:
-        at = max(at, v.free_at)
+def operands_at(c, thread, word, now):
+    """Cycle, `now` or later, at which the LRegs that an instruction reads hold their results."""
+    lregs, ready, at = lregs_read(c, word), counters(vector_of(c).ready_at), now
     if has_scoreboard(c, thread):
-        lregs, ready = lregs_read(c, word), counters(v.ready_at)
         for i in range(N_LREGS - 1):
             if lregs >> i & 1:
                 at = max(at, ready[i])
@@ -100,17 +99,31 @@ def vector_ready_at(c, thread, word, now):
 
 
 @compiled()
+def vector_ready_at(c, thread, word, now):
+    """Cycle, `now` or later, at which the unit takes an instruction.
+
+    It waits for its operands inside, while its thread goes on with other units; before the unit only as long as scheduled
+    instructions of an SFPLOADMACRO are to be carried out first.
+    """
+    v, at = vector_of(c), now
+    if word >> 24 != SFPNOP:
+        at = max(at, v.free_at)
+    return at if is_settled(v) else operands_at(c, thread, word, at)
+
+
+@compiled()
 def vector_cost(c, thread, word):
     """(cycles that an instruction which enters now has the unit, cycles until its result is there); notes what it holds up."""
     v, k, late = vector_of(c), costs_table(c.costs_at)[0], late_lregs(word)
-    latency = k.vector_latency if late == 0 else k.vector_late_latency
+    start = operands_at(c, thread, word, c.cycle)
+    latency = start - c.cycle + (k.vector_latency if late == 0 else k.vector_late_latency)
     if late != 0:
         ready = counters(v.ready_at)
         for i in range(N_LREGS - 1):
             if late >> i & 1:
                 ready[i] = c.cycle + latency
     if word >> 24 == SFPSWAP or (late != 0 and word >> 24 == SFPSHFT2 and c.chip == BLACKHOLE):
-        v.free_at = c.cycle + k.vector_hold
+        v.free_at = start + k.vector_hold
     elif word >> 24 == SFPNOP:
         v.free_at = c.cycle + 1
     elif word >> 24 == SFPSTORE:
@@ -118,4 +131,4 @@ def vector_cost(c, thread, word):
         mark_written(c, lanes_address(c, thread, address_fields(c, word)[0], mode), is_wide(mode))
     elif word >> 24 == SFPLOADMACRO:
         latency += macro_steps(c, word)
-    return 1, latency
+    return start - c.cycle + 1, latency

@@ -18,10 +18,11 @@ from tensim.sim.cores.fabric.layout import (
     routers_of,
     sender_slot,
 )
+from tensim.sim.cores.niu.transactions import log_bytes
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
-from tensim.sim.state import machine_table, schedule
+from tensim.sim.state import LOG_LINK, machine_table, schedule
 
 ARRIVAL_SLOT = 7  # of the tie key: no thread has it
 
@@ -60,6 +61,7 @@ def send_packet(m, r, channel, time):
     begin, cycles = max(time, r.free_at), wire_cycles(f, f.header_bytes + payload)
     r.sending = begin if f.queued != 0 else begin + cycles
     r.free_at = begin + cycles + f.signal_cycles
+    log_bytes(m, r.thread, LOG_LINK, begin, r.free_at, payload, 0, channel)
     r.busy_cycles += cycles + f.signal_cycles
     r.packets += 1
     r.bytes += payload
