@@ -5,7 +5,7 @@ with its module when it is first used.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -230,7 +230,7 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
     # isort: on
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     """The public name, from its module."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -238,5 +238,5 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULES})

@@ -32,6 +32,7 @@ from tensim.types import (
 )
 
 if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
     from tensim.sim.host.buffers import Buffer as BufferState
     from tensim.sim.host.semaphore_commands import GlobalSemaphore as SemaphoreState
 
@@ -45,10 +46,10 @@ class Buffer:
         self.device, self.unique_id, self._state = device, buffer_id, state
         self._executor = device.system.executor
 
-    def __del__(self):
+    def __del__(self) -> None:
         self._executor.submit(c.DeleteBuffer(self.unique_id))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Buffer({self.size} B of {self.page_size} B pages, {self.buffer_type.name}, {self.address:#x})"
 
     @property
@@ -176,7 +177,7 @@ def resolve(target: Buffer | BufferView, region: BufferRegion | None = None) -> 
     return buffer, base.offset + region.offset, region.size
 
 
-def shard_record(parameters):
+def shard_record(parameters: object) -> c.ShardParameters:
     """The record of shard parameters; UsageError when they are none."""
     if isinstance(parameters, BufferDistributionSpec):
         return _distribution_record(parameters)
@@ -192,7 +193,7 @@ def shard_record(parameters):
     )
 
 
-def _distribution_record(spec):
+def _distribution_record(spec: BufferDistributionSpec) -> c.ShardParameters:
     cores = [core_coord(core) for core in spec.cores]
     return c.ShardParameters(
         tuple((*core, *core) for core in cores),
@@ -275,7 +276,7 @@ class TensorAccessorArgs:
         self._args = self._pack(buffer._state, buffer.device.arch)
 
     @staticmethod
-    def _pack(state, arch):
+    def _pack(state: BufferState, arch: Arch) -> list[int]:
         if state.shard is None:
             return pack_tensor_accessor_args(state.in_dram, state.aligned_page_size)
         banks = list(dict.fromkeys(state.shard_banks))
@@ -303,7 +304,7 @@ class GlobalSemaphore:
     def __init__(self, device: Device, number: int, state: SemaphoreState) -> None:
         self.device, self.id, self._state = device, number, state
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.device.system.executor.submit(c.DeleteGlobalSemaphore(self.id))
 
     @property

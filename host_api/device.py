@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tensim.references import ReferenceInt
 from tensim.sim.errors import TensimWarning, UsageError
@@ -17,6 +17,7 @@ from tensim.types import BufferType, CoreCoord, CoreLike, SubDevice, SubDeviceId
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch
+    from tensim.sim.host.allocator import Allocator
     from tensim.sim.host.device import Device as DeviceState
 
 NUM_DEVICES = 8  # ids 0..7: a host with eight chips on PCIe, none of them behind another one
@@ -30,20 +31,20 @@ def current_system() -> Simulation:
     return _current
 
 
-def use_system(system):
+def use_system(system: Simulation) -> None:
     """Make a `tensim.sim.host.executor.Simulation` the one that takes the next records of programs and events."""
     global _current
     _current = system
 
 
-def leave_system(system):
+def leave_system(system: Simulation) -> None:
     """If `system` takes the next records, let a fresh one do so, which keeps the programs."""
     global _current
     if _current is system:
         _current = _fresh_system()
 
 
-def _fresh_system():
+def _fresh_system() -> Simulation:
     before = _current.executor
     fresh = Simulation(before.programs)
     fresh.executor.observers, fresh.executor.captures = before.observers, before.captures
@@ -52,12 +53,12 @@ def _fresh_system():
     return fresh
 
 
-def submit(record):
+def submit(record: c.Command) -> Any:
     """Hand a record to the current executor."""
     return _current.executor.submit(record)
 
 
-def _system_for_new_device():
+def _system_for_new_device() -> Simulation:
     """The current system while it has devices; otherwise a fresh one that keeps the programs."""
     global _current
     if not _current.executor.devices and _current.env.now:
@@ -84,7 +85,7 @@ class CommandQueue:
     def __init__(self, device: Device, cq_id: int) -> None:
         self.device, self.id = device, cq_id
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"CommandQueue(device={self.device.id}, id={self.id})"
 
 
@@ -96,7 +97,7 @@ class Device:
         self.chip, self.arch = state.chip, state.arch
         self._queues = [CommandQueue(self, index) for index in range(len(state.queues))]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Device({self.id}, {self.arch.name})"
 
     def __enter__(self) -> Self:
@@ -206,13 +207,13 @@ class Device:
         """Reads, writes and finish wait for all sub-devices again."""
         self._submit(c.SetStallGroup(self.id, None))
 
-    def _submit(self, record):
+    def _submit(self, record: c.Command) -> Any:
         if not self.is_open:
             raise UsageError(f"device {self.id} is closed")
         return self.system.executor.submit(record)
 
 
-def _allocator(state, buffer_type):
+def _allocator(state: DeviceState, buffer_type: BufferType) -> Allocator:
     if buffer_type not in state.allocators:
         raise UsageError(f"{BufferType(buffer_type).name} has no banks on a device")
     return state.allocators[buffer_type]
@@ -257,7 +258,7 @@ def get_current_command_queue_id_for_thread() -> int:
     return _queue_ids()[-1] if _queue_ids() else 0
 
 
-def _queue_ids():
+def _queue_ids() -> list[int]:
     if not hasattr(_thread, "queue_ids"):
         _thread.queue_ids = []
     return _thread.queue_ids
@@ -306,12 +307,12 @@ def create_device_minimal(device_id: int = 0, num_hw_cqs: int = 1, arch: str | P
     return _open(c.CreateDevice(number, num_hw_cqs, 0, 0, arch, "fast", "packet", None, 0, minimal=True))
 
 
-def open_devices(records) -> list[Device]:
+def open_devices(records: Iterable[c.CreateDevice]) -> list[Device]:
     """Open several devices, one after the other, by their `CreateDevice` records."""
     return [_open(record) for record in records]
 
 
-def _open(record):
+def _open(record: c.CreateDevice) -> Device:
     system = _system_for_new_device()
     return Device(record.device, system.executor.submit(record), system)
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
@@ -31,9 +31,12 @@ from tensim.types import (
 )
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from tensim.buffer import Buffer, GlobalSemaphore
     from tensim.device import Device
     from tensim.sim.cores.kernels.compiler import Kernel
+    from tensim.sim.host.program import Program as ProgramState
 
     Argument = int | Buffer | GlobalSemaphore  # the latter two stand for their addresses
     KernelConfig = DataMovementConfig | ComputeConfig | EthernetConfig
@@ -49,11 +52,11 @@ class Program:
         self.id = new_id()
         submit(c.CreateProgram(self.id))
 
-    def __del__(self):
+    def __del__(self) -> None:
         submit(c.DeleteProgram(self.id))
 
     @property
-    def _state(self):
+    def _state(self) -> ProgramState:
         return current_system().executor.program(self.id)
 
 
@@ -65,7 +68,7 @@ def create_program() -> Program:
 # --- kernels
 
 
-def _find_kernel_file(path):
+def _find_kernel_file(path: str | os.PathLike[str]) -> Path:
     """A kernel's file: beside the program that names it, in the working directory, or below a root of kernels."""
     roots = [Path(), *(Path(os.environ[name]) for name in KERNEL_ROOTS if name in os.environ)]
     beside = _folder_of_the_program()
@@ -83,27 +86,29 @@ def _find_kernel_file(path):
     raise UsageError(f"no kernel file {path}", hint=f"tried {tried}{elsewhere}")
 
 
-def _folder_of_the_program():
+def _folder_of_the_program() -> Path | None:
     """The folder of the file whose code calls this API from outside of it; None when that is no file."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_of_the_api(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
-    folder = None if frame is None else Path(frame.f_code.co_filename).parent
-    return folder.absolute() if folder is not None and Path(frame.f_code.co_filename).is_file() else None
+    if frame is None:
+        return None
+    file = Path(frame.f_code.co_filename)
+    return file.parent.absolute() if file.is_file() else None
 
 
-def _is_of_the_api(module):
+def _is_of_the_api(module: str) -> bool:
     return module.split(".")[0] == "tensim" and not module.startswith("tensim.examples.")
 
 
-def _word(value):
+def _word(value: Any) -> int:  # whatever int() takes
     number = int(value)
     if not -(1 << 31) <= number <= WORD_MASK:
         raise UsageError(f"{value} does not fit a 32-bit word")
     return number & WORD_MASK
 
 
-def _kernel_settings(config):
+def _kernel_settings(config: DataMovementConfig | ComputeConfig) -> dict[str, Any]:
     return {
         "compile_args": tuple(int(value) for value in config.compile_args),
         "defines": tuple((str(name), value) for name, value in config.defines.items()),
@@ -112,7 +117,7 @@ def _kernel_settings(config):
     }
 
 
-def _parameters(config):
+def _parameters(config: object) -> c.DataMovementParameters | c.ComputeParameters:
     if isinstance(config, DataMovementConfig):
         return c.DataMovementParameters(
             int(config.processor), int(config.noc), int(config.noc_mode), **_kernel_settings(config)
@@ -266,14 +271,14 @@ def set_runtime_args(
     One list for every core of `core_spec`, or, with a list of CoreCoord, a list of lists of the same length.
     """
     if isinstance(core_spec, list) and args and isinstance(args[0], list | tuple):
-        cores = [core_coord(core) for core in core_spec]
-        if len(cores) != len(args):
-            raise UsageError(f"{len(cores)} cores, but {len(args)} lists of runtime arguments")
-        words = tuple(_words(arguments) for arguments in args)
-        references = tuple((i, *reference) for i, list_ in enumerate(args) for reference in _references(list_))
+        cores, lists = [core_coord(core) for core in core_spec], cast("Sequence[Sequence[Argument]]", args)
+        if len(cores) != len(lists):
+            raise UsageError(f"{len(cores)} cores, but {len(lists)} lists of runtime arguments")
+        words = tuple(_words(arguments) for arguments in lists)
+        references = tuple((i, *reference) for i, list_ in enumerate(lists) for reference in _references(list_))
     else:
-        cores = list(core_ranges(core_spec))
-        words, shared = (_words(args),) * len(cores), _references(args)
+        cores, same = list(core_ranges(core_spec)), cast("Sequence[Argument]", args)
+        words, shared = (_words(same),) * len(cores), _references(same)
         references = tuple((i, *reference) for i in range(len(cores)) for reference in shared)
     submit(c.SetRuntimeArgs(program.id, kernel, tuple((core.x, core.y) for core in cores), words, references))
 
@@ -284,13 +289,13 @@ def set_common_runtime_args(program: Program, kernel: int, args: Sequence[Argume
     submit(c.SetCommonRuntimeArgs(program.id, kernel, _words(args), references))
 
 
-def _references(args):
+def _references(args: Sequence[Argument]) -> list[tuple[int, int, int]]:
     """(index, kind, key) of the arguments that stand for something of the chip."""
     values = [getattr(value, "address", value) for value in args]
     return [(i, int(value.kind), value.key) for i, value in enumerate(values) if isinstance(value, ReferenceInt)]
 
 
-def _words(args):
+def _words(args: Sequence[Argument]) -> tuple[int, ...]:
     return tuple(_word(getattr(value, "address", value)) for value in args)
 
 
@@ -300,7 +305,7 @@ class RuntimeArgsView:
     def __init__(self, program: Program, kernel: int, core: tuple[int, int] | None) -> None:
         self._program, self._kernel, self._core = program, kernel, core
 
-    def _args(self):
+    def _args(self) -> list[int]:
         return self._program._state.args_of(self._kernel, self._core)
 
     def __len__(self) -> int:
@@ -316,15 +321,16 @@ class RuntimeArgsView:
         if isinstance(index, slice):
             self._set_slice(range(*index.indices(len(self))), list(value))  # type: ignore[arg-type]  # told there
         else:
-            self._set_word(index + len(self) if index < 0 else index, _words([value])[0], value)
+            one = cast("Argument", value)
+            self._set_word(index + len(self) if index < 0 else index, _words([one])[0], one)
 
-    def _set_slice(self, positions, values):
+    def _set_slice(self, positions: range, values: list[Argument]) -> None:
         if len(positions) != len(values):
             raise UsageError(f"{len(values)} values for {len(positions)} runtime arguments; their number cannot change")
         for position, word, value in zip(positions, _words(values), values, strict=True):
             self._set_word(position, word, value)
 
-    def _set_word(self, position, word, value):
+    def _set_word(self, position: int, word: int, value: Argument) -> None:
         references = tuple((0, position, *reference[1:]) for reference in _references([value]))
         submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, word, references))
 
@@ -344,7 +350,7 @@ def get_runtime_args(
     return RuntimeArgsView(program, kernel, place)
 
 
-def _table_of_args(program, kernel):
+def _table_of_args(program: Program, kernel: int) -> list[list[RuntimeArgsView | list]]:
     places = set(program._state.kernel(kernel).args)
     width, height = (max((place[axis] for place in places), default=-1) + 1 for axis in (0, 1))
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tensim.types import BufferRegion, SubDeviceId
 
 if TYPE_CHECKING:
     from tensim.program import Program
+    from tensim.sim.host.event_commands import RecordedEvent as EventState
     from tensim.sim.host.queue import Item
 
 Destination: TypeAlias = bytearray | memoryview | np.ndarray  # where the bytes of a read are put
@@ -50,7 +51,7 @@ class Event:
         self.unique_id = new_id()
 
     @property
-    def _state(self):
+    def _state(self) -> EventState:
         return current_system().executor.event(self.unique_id)
 
     @property
@@ -84,7 +85,7 @@ def enqueue_write_sub_buffer(
     _write(queue, *resolve(buffer, region), data, blocking)
 
 
-def _write(queue, buffer, offset, size, data, blocking):
+def _write(queue: CommandQueue, buffer: Buffer, offset: int, size: int, data: HostData, blocking: bool) -> None:
     data = as_bytes(data)
     if len(data) != size:
         raise UsageError(f"{len(data)} B of host data for {size} B of a buffer")
@@ -114,7 +115,9 @@ def enqueue_read_sub_buffer(
     return _read(queue, *resolve(buffer, region), dst, blocking)
 
 
-def _read(queue, buffer, offset, size, dst, blocking):
+def _read(
+    queue: CommandQueue, buffer: Buffer, offset: int, size: int, dst: Destination | None, blocking: bool
+) -> bytes | PendingRead:
     _check_destination(dst, size)
     record = c.ReadBuffer(queue.device.id, queue.id, buffer.unique_id, offset, size, bool(blocking))
     item = queue.device._submit(record)
@@ -125,7 +128,7 @@ def _read(queue, buffer, offset, size, dst, blocking):
     return item.result if blocking else PendingRead(item, size)
 
 
-def _check_destination(dst, size):
+def _check_destination(dst: Destination | None, size: int) -> None:
     if dst is None or isinstance(dst, bytearray):
         return
     try:
@@ -136,14 +139,14 @@ def _check_destination(dst, size):
         raise UsageError(f"a read of {size} B needs writable contiguous memory of that size, not {view.nbytes} B")
 
 
-def _memory(dst):
+def _memory(dst: Destination) -> memoryview:
     """The memory of a destination; numpy arrays may have types that memoryview does not know (bfloat16)."""
     if isinstance(dst, np.ndarray) and dst.flags.c_contiguous:
         dst = dst.reshape(-1).view(np.uint8)
-    return memoryview(dst)
+    return memoryview(cast("bytearray", dst))  # arrays have the buffer protocol, too
 
 
-def _fill(dst, data):
+def _fill(dst: Destination, data: bytes) -> None:
     if isinstance(dst, bytearray):
         dst[:] = data
     else:

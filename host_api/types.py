@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, NamedTuple, Self, SupportsInt, cast
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
@@ -96,13 +96,13 @@ class _BoundedId(int):
 
     bits = 0
 
-    def __new__(cls, value):
+    def __new__(cls, value: SupportsInt) -> Self:
         number = super().__new__(cls, value)
         if not 0 <= number < 1 << cls.bits:
             raise UsageError(f"{value} is not a {cls.__name__}: it has {cls.bits} bits")
         return number
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({int(self)})"
 
     __str__ = int.__repr__
@@ -146,7 +146,7 @@ class CoreRange:
     start_coord: CoreCoord
     end_coord: CoreCoord = None  # type: ignore[assignment]  # that of the start
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         start = core_coord(self.start_coord)
         end = start if self.end_coord is None else core_coord(self.end_coord)
         if end.x < start.x or end.y < start.y:
@@ -214,13 +214,13 @@ class CoreRangeSet:
     def __iter__(self) -> Iterator[CoreCoord]:
         return iter([core for rectangle in self.ranges for core in rectangle])
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, CoreRangeSet) and set(self) == set(other)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(frozenset(self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"CoreRangeSet({list(self.ranges)})"
 
 
@@ -238,8 +238,10 @@ def core_ranges(spec: CoreSpec) -> CoreRangeSet:
     return CoreRangeSet([CoreRange(core_coord(spec))])  # type: ignore[arg-type]  # what it is no core of is told there
 
 
-def _is_coordinate(spec):
-    return isinstance(spec, CoreCoord) or (len(spec) == 2 and all(isinstance(part, int) for part in spec))
+def _is_coordinate(spec: CoreSpec) -> bool:
+    if isinstance(spec, CoreCoord):
+        return True
+    return isinstance(spec, Sequence) and len(spec) == 2 and all(isinstance(part, int) for part in spec)
 
 
 def range_tuples(spec: CoreSpec) -> tuple[tuple[int, int, int, int], ...]:
@@ -271,7 +273,7 @@ class ShardSpec:
     mode: ShardMode = ShardMode.PHYSICAL
     physical_shard_shape: tuple[int, int] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.physical_shard_shape is not None and self.mode != ShardMode.LOGICAL:
             raise UsageError("physical_shard_shape belongs to ShardMode.LOGICAL")
 
@@ -336,7 +338,7 @@ class Tile:
     tile_shape: tuple[int, int] = (32, 32)
     transpose_tile: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         height, width = self.tile_shape
         if height not in TILE_HEIGHTS or width not in TILE_WIDTHS:
             raise UsageError(
@@ -423,7 +425,7 @@ class CircularBufferConfig:
         if buffer is not None:
             self.set_globally_allocated_address(buffer)
 
-    def _declared(self, index):
+    def _declared(self, index: int) -> int:
         if index not in self.formats:
             raise UsageError(f"circular buffer index {index} is not declared; declared: {sorted(self.formats)}")
         return index
@@ -497,7 +499,7 @@ class SubDevice:
 
     cores: CoreSpec | Sequence[CoreRangeSet]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self._types and any(group.num_cores() for group in self._types[1:]):
             raise UsageError("a sub-device cannot have ethernet cores: tensim models none")
 

@@ -56,15 +56,28 @@ ROUTING = 4  # no kernel's: it stands for the router of an Ethernet tile, whose 
 RUNNING_ON = -1  # `stop` while the engine runs
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
 
-# --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
+# --- a thread's NoC bookkeeping, in words: the counters of each NoC, then saved command-buffer states
 NOC_WORDS = 288
-READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT = 0, 1, 2, 3, 4
-# writes whose tail has not left yet; the cycle from which a command buffer is free, + READ_BUFFER to ATOMIC_BUFFER; the cycle from
-# which the NIU takes this thread's next request: behind the one before and, in the packet model, its multicasts
-WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE, NIU_FREE = 6, 7, 8, 12
+N_TRIDS = 16
 READ_BUFFER, WRITE_BUFFER, WORD_BUFFER, ATOMIC_BUFFER = range(4)
-TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
-TRID_UNSENT = 256  # + 16 * noc
+NOC_COUNTERS = np.dtype(
+    [(name, np.int64) for name in (
+        "reads_out writes_out atomics_out "  # requests whose response has not come
+        "write_flush_at posted_flush_at "  # cycle from which the tails of all writes have left
+        "unused "
+        "writes_unsent posted_unsent"  # writes whose tail has not left yet
+    ).split()]
+    + [
+        ("command_free", np.int64, 4),  # cycle from which a command buffer, READ_BUFFER to ATOMIC_BUFFER, is free
+        ("niu_free", np.int64),  # from which the NIU takes the next request: behind the one before and, in packets, multicasts
+        ("unused_too", np.int64, 3),
+        ("trid_reads", np.int64, N_TRIDS),  # as reads_out, by transaction id
+        ("trid_writes", np.int64, N_TRIDS),
+        ("trid_flush_at", np.int64, N_TRIDS),
+    ]
+)  # fmt: skip
+NOC_COUNTER_BYTES = NOC_COUNTERS.itemsize
+TRID_UNSENT = 256  # + 16 * noc + transaction id: writes whose tail has not left yet
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
 OPEN_READS, MAX_OPEN_READS = (
     160,
@@ -274,13 +287,28 @@ MACHINE = np.dtype(
 
 
 WORD = np.dtype(np.int64)
+# A circular buffer on a core.  Kernels read it, too: the columns CB_ of `tensim.sim.cores.context` say what its words mean.
+CIRCULAR_BUFFER = np.dtype(
+    [(name, np.int64) for name in (
+        "pages page_size base size format write_ptr read_ptr received acked tile_size tile_hw packed reserved faces "
+        "front_waiters "  # the parked consumers, a bit per slot of the core
+        "back_waiters "  # the parked producers
+        "pushed_at pushed "  # cycle and pages of the newest push, so that a core that looks late knows since when it could go on
+        "popped_at popped "  # and of the newest pop
+        "level_at"
+    ).split()]
+    + [("level_cycles", np.int64, 9)]
+    + [(name, np.int64) for name in "level_scale tiles_packed producer consumer".split()]
+    + [("own_pointers", np.int64, 4), ("pack_received", np.int64), ("unpack_acked", np.int64)],
+)  # fmt: skip
+CIRCULAR_BUFFER_BYTES = CIRCULAR_BUFFER.itemsize
 
 
 # --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
 machine_table = table(MACHINE)
 thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, CHIP_TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
-traffic_table = table(TRAFFIC)
+traffic_table, circular_buffer_table, noc_counter_table = map(table, (TRAFFIC, CIRCULAR_BUFFER, NOC_COUNTERS))
 link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
 noc_params_table = table(NOC_PARAMS_DTYPE)
 channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
@@ -397,7 +425,13 @@ def bank_of(m, tile, offset):
 
 @compiled(inline="always")
 def circular_buffers_of(m):
-    return word_table(m.circular_buffers_at)
+    return circular_buffer_table(m.circular_buffers_at)
+
+
+@compiled(inline="always")
+def circular_buffer_words(m, row):
+    """A circular buffer as words: whose pointer a thread moves depends on its slot."""
+    return word_table(m.circular_buffers_at + CIRCULAR_BUFFER_BYTES * row)
 
 
 @compiled(inline="always")
@@ -413,6 +447,12 @@ def lines_of(m):
 @compiled(inline="always")
 def noc_words_of(m):
     return word_table(m.noc_words_at)
+
+
+@compiled(inline="always")
+def noc_counters_of(m, thread, noc):
+    """What a thread has under way on a NoC."""
+    return noc_counter_table(m.noc_words_at + 8 * NOC_WORDS * thread + NOC_COUNTER_BYTES * noc)[0]
 
 
 @compiled(inline="always")

@@ -15,7 +15,7 @@ WRITER = "tensim"
 SWITCH = "TENSIM_LIGHT_METAL"
 
 
-def switched_off():
+def switched_off() -> bool:
     """Whether the user's environment says that nothing is captured."""
     return os.environ.get(SWITCH) == "0"
 

@@ -22,6 +22,8 @@ from tensim.traces.light_metal.write import BinaryWriter, device_description
 if TYPE_CHECKING:
     from tensim.buffer import Buffer
     from tensim.device import CommandQueue
+    from tensim.sim.host.device import Device as DeviceState
+    from tensim.sim.host.executor import Executor, Simulation
 
 
 class Capture:
@@ -30,7 +32,7 @@ class Capture:
     `system`: a `Simulation`; `begun_fs`: host time up to which the file accounts for it.
     """
 
-    def __init__(self, system, compress):
+    def __init__(self, system: Simulation, compress: bool) -> None:
         self.writer, self.system = BinaryWriter(compress), system
         self.host_start = self.accounted_fs = system.host.now_fs
         self.older = {}  # device id -> {memory: what was allocated there before}
@@ -43,7 +45,7 @@ class Capture:
             self.before[number], self.older[number] = program_cycles(device.chip), _allocated(system.executor, device)
         system.executor.captures.append(self)
 
-    def check(self, record):
+    def check(self, record: c.Command) -> None:
         """UsageError for a call that the file could not repeat: it uses what was made before the capture began."""
         self.writer.check(record)
         if isinstance(record, c.EndTraceCapture | c.ReplayTrace) and not self.writer.knows("trace", record.trace):
@@ -56,7 +58,7 @@ class Capture:
         if isinstance(record, c.CloseDevice) and record.device in self.before:
             self.cycles += self._cycles_of(record.device)
 
-    def _check_placement(self, record):
+    def _check_placement(self, record: c.CreateBuffer | c.CreateGlobalSemaphore) -> None:
         """Where this lies depends on what lies there already, which the file does not know."""
         executor = self.system.executor
         if getattr(record, "address", None) is not None or record.device not in executor.devices:
@@ -70,7 +72,7 @@ class Capture:
                 hint="begin the capture right after opening the device, or free what is older",
             )
 
-    def add(self, record, result, called_fs):
+    def add(self, record: c.Command, result: object, called_fs: int) -> None:
         """One record of the workload; `called_fs`: host time of the call.
 
         While a queue records a metal trace, its programs go into the trace only
@@ -98,24 +100,24 @@ class Capture:
         self.writer.add(record, result if ready is None else ready)
         self.accounted_fs = host.now_fs
 
-    def _is_traced(self, record):
+    def _is_traced(self, record: c.EnqueueProgram) -> bool:
         """Whether the queue of an enqueue records a metal trace."""
         return self.system.executor.devices[record.device].queues[record.queue].capture is not None
 
-    def _cycles_of(self, number):
+    def _cycles_of(self, number: int) -> int:
         return program_cycles(self.system.executor.devices[number].chip) - self.before.pop(number, 0)
 
-    def stop(self):
+    def stop(self) -> None:
         """Record no more; the captured cycles are those of programs that ran since the capture began."""
         self.cycles += sum(map(self._cycles_of, list(self.system.executor.devices)))
         self.system.executor.captures.remove(self)
 
-    def finish(self):
+    def finish(self) -> bytes:
         """The bytes of the file."""
         return self.writer.finish(self.host_start, self.cycles, WRITER)
 
 
-def _allocated(executor, device):
+def _allocated(executor: Executor, device: DeviceState) -> dict[int, dict[tuple[str, int], str]]:
     """{memory: {(kind, id): text}} of what a device holds: buffers and global semaphores."""
     held = {}
     for buffer in device.buffers.values():
@@ -129,7 +131,7 @@ def _allocated(executor, device):
     return held
 
 
-def _is_allocated(executor, kind, number):
+def _is_allocated(executor: Executor, kind: str, number: int) -> bool:
     """Whether a buffer or global semaphore still takes memory."""
     if kind == "semaphore":
         return number in executor.global_semaphores
@@ -242,7 +244,7 @@ def light_metal_compare_to_golden(
         _capture.writer.add(record, None)
 
 
-def _check_tolerance(rtol, atol, data_format):
+def _check_tolerance(rtol: float, atol: float, data_format: DataFormat | None) -> None:
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not (math.isfinite(value) and value >= 0):
             raise UsageError(f"{name} is {value}", hint="a tolerance is a finite number from 0 on")

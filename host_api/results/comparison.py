@@ -11,11 +11,12 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensim.results.result import HINT, Result
 from tensim.sim.errors import UsageError
 
+Figures: TypeAlias = dict[str, float]  # figures of a section by name
 SHOWN = 8  # rows of a section in the text; all are in the data
 SECTIONS = {  # name: title; in the order of the text
     "totals": "the run",
@@ -58,7 +59,7 @@ def figures(result: Result) -> dict[str, dict[str, float]]:
     }  # fmt: skip
 
 
-def _operations(result):
+def _operations(result: Result) -> Figures:
     """Cycles of a ttnn program's operations; those of one name are numbered."""
     found, seen = {}, defaultdict(int)
     for one in result.operations:
@@ -67,7 +68,7 @@ def _operations(result):
     return found
 
 
-def _zones(result):
+def _zones(result: Result) -> Figures:
     return {
         f"{zone['zone']} in {zone['kernel']} on {zone['thread']}, {figure}": zone[figure]
         for zone in result.zones
@@ -75,7 +76,7 @@ def _zones(result):
     }
 
 
-def _stalls(result):
+def _stalls(result: Result) -> Figures:
     """Cycles that each kind of thread was at work or waited, by reason, over all cores."""
     return {
         f"{thread} {reason}": cycles
@@ -84,16 +85,16 @@ def _stalls(result):
     }
 
 
-def _waits(part):
+def _waits(part: dict[str, Any]) -> list[tuple[str, int]]:
     return [(reason, _cycles(part, share)) for reason, share in part["stalled"].items()]
 
 
-def _cycles(part, share):
+def _cycles(part: dict[str, Any], share: float) -> int:
     """Cycles of a share of a kind of thread's time."""
     return round(share * part["thread_cycles"])
 
 
-def _buffers(result):
+def _buffers(result: Result) -> Figures:
     """Cycles that threads waited for pages of a circular buffer, and for room in it."""
     found = defaultdict(int)
     for part in result["breakdown"].values():
@@ -104,7 +105,7 @@ def _buffers(result):
     return dict(found)
 
 
-def _lines(result):
+def _lines(result: Result) -> Figures:
     """Cycles of the kernel lines that a result lists: busy and stalled, over all cores."""
     found = defaultdict(int)
     for line in result.lines:
@@ -112,7 +113,7 @@ def _lines(result):
     return dict(found)
 
 
-def _links(result):
+def _links(result: Result) -> Figures:
     return {
         f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']}), {figure}": link[figure]
         for figure in ("stall_cycles", "bytes")
@@ -120,7 +121,7 @@ def _links(result):
     }
 
 
-def _memory(result):
+def _memory(result: Result) -> Figures:
     dram = result["dram"]
     channels = {
         f"channel {channel['channel']}, {name}": channel[name]
@@ -195,7 +196,7 @@ class Change:
         return f"{_number(self.before):>16} {_number(self.after):>16} {_number(self.difference, '+'):>16} {share:>10}  {self.name}"
 
 
-def _number(value, sign=""):
+def _number(value: float, sign: str = "") -> str:
     return f"{value:{sign},}" if isinstance(value, int) else f"{value:{sign}.6g}"
 
 
@@ -223,7 +224,7 @@ class Comparison:
         """What the run lasted, from the first start to the last end of a program."""
         return self._total("span_cycles")
 
-    def _total(self, name):
+    def _total(self, name: str) -> Change:
         return next(change for change in self.changes["totals"] if change.name == name)
 
     @property
@@ -277,7 +278,7 @@ class Comparison:
                 lines.append(f"{'':16} and {len(moved) - SHOWN} more")
         return "\n".join(lines)
 
-    def _headline(self):
+    def _headline(self) -> str:
         cycles, names = self.cycles, self.first
         if self.second != names:
             names = f"{names} and {self.second}"
@@ -292,12 +293,12 @@ class Comparison:
         return f"{names}: {_moved_from(cycles)}{lasted}{told}"
 
 
-def _moved_from(change):
+def _moved_from(change: Change) -> str:
     share = f"{change.relative:+.2%}" if change.before else "new"
     return f"{change.before:,} -> {change.after:,} cycles ({share})"
 
 
-def _short(value):
+def _short(value: object) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -319,7 +320,7 @@ def compare(first: Result | str | Path, second: Result | str | Path) -> Comparis
         ) from error
 
 
-def changes(before, after):
+def changes(before: dict[str, Figures], after: dict[str, Figures]) -> dict[str, list[Change]]:
     """{section: [`Change`]} between the `figures` of two results, of the sections that both have."""
     found = {name: _moved(name, before[name], after[name]) for name in SECTIONS if name in before and name in after}
     order = list(before["totals"])
@@ -329,7 +330,7 @@ def changes(before, after):
     return found
 
 
-def _moved(section, before, after):
+def _moved(section: str, before: Figures, after: Figures) -> list[Change]:
     """The changes of named figures, the largest first; those that did not change are left out."""
     found = [
         Change(section, name, before.get(name, 0), after.get(name, 0))
@@ -339,7 +340,7 @@ def _moved(section, before, after):
     return sorted(found, key=lambda change: (-abs(change.difference), change.name))
 
 
-def differences(before, after):
+def differences(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """[(key, before, after)] of what two dicts do not agree on; None where one has nothing."""
     return [
         (key, before.get(key), after.get(key))

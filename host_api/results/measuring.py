@@ -65,14 +65,14 @@ class measure:
         if error is None:
             self._result = Result(self._summary(done), self._identity())
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Wait until nothing is under way; an idle device costs its host no time, so that nobody notices the measurement."""
         device = self.device
         queued = any(not item.done.processed for queue in device._state.queues for item in queue.pending)
         if not device.is_open or queued or any("ended" not in launch for launch in device.chip.launches.values()):
             synchronize(device)
 
-    def _summary(self, done):
+    def _summary(self, done: Interval) -> dict[str, Any]:
         name = self.name or self._script() or "script"
         told = {
             "name": name, "description": "measured in a script", "verified": None, "comparison": None, "loops": [],
@@ -86,7 +86,7 @@ class measure:
             told["image_sha256"] = chip.memory.image_sha256()
         return summary | told | {"host_seconds": time.perf_counter() - self._begun}
 
-    def _identity(self):
+    def _identity(self) -> dict[str, Any]:
         chip, script = self.device.chip, self._script()
         return (
             identity.of_tensim()
@@ -97,12 +97,12 @@ class measure:
         )
 
     @staticmethod
-    def _script():
+    def _script() -> str | None:
         """The file that Python runs; None in an interactive session."""
         return getattr(sys.modules.get("__main__"), "__file__", None)
 
 
-def _handle(device):
+def _handle(device: object) -> Device:
     """The plain handle of a device; those of ttnn and of the runtime hold one."""
     for held in (device, getattr(device, "host", None), getattr(device, "metal", None)):
         if isinstance(held, Handle):

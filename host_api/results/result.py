@@ -12,6 +12,8 @@ from tensim.sim.errors import UsageError
 from tensim.sim.output_files import write_output
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import pandas
 
 SCHEMA_VERSION = 1
@@ -257,7 +259,7 @@ FOLDED = (
 )
 
 
-def require_pandas(what):
+def require_pandas(what: str) -> ModuleType:
     """The module pandas; UsageError when it is not installed."""
     try:
         import pandas
@@ -266,7 +268,7 @@ def require_pandas(what):
     return pandas
 
 
-def _scalars(data, prefix=""):
+def _scalars(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """{dotted key: value} of the texts, numbers and truth values in nested dicts."""
     found = {}
     for key, value in data.items():

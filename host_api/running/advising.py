@@ -3,24 +3,30 @@
 The runs are without data (`numerics` off) where the kernels allow it, so that each costs a fraction of the first one.
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import multiprocessing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.access_patterns import access_patterns
 from tensim.analysis.summary import RunFacts
 from tensim.analysis.tried import Outcome, deeper_each, judged, tried_advice
-from tensim.analysis.what_if import free_resources
-from tensim.device import current_system
+from tensim.analysis.what_if import Experiment, free_resources
+from tensim.device import Device, current_system
 from tensim.results.result import Result
 from tensim.running.execution import Watch
-from tensim.running.programs import run_program, settings_of
+from tensim.running.programs import Settings, run_program, settings_of
 from tensim.sim.chip.experiments import rotate_banks, turn_corners, wait_seldom
 from tensim.sim.errors import ProgramError, TensimError, UsageError
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.chip import Chip
 
 PROCESSES = 2
 PATIENCE = 4  # times the cycles of the first run, after which an experiment is given up
@@ -35,7 +41,9 @@ def advise(program: str | Path | Callable, **settings: Any) -> Result:
     return advise_program(settings_of(program, settings))
 
 
-def advise_program(settings, on_progress=lambda text: None, processes=PROCESSES):
+def advise_program(
+    settings: Settings, on_progress: Callable[[str], object] = lambda text: None, processes: int = PROCESSES
+) -> Result:
     """`advise` for `Settings`; `processes`: that run experiments at a time."""
     settings = dataclasses.replace(
         settings, loops=1, check=False, timeline=None, speedscope=None, noc_trace=None, tt_report=None, capture=None
@@ -63,7 +71,7 @@ def advise_program(settings, on_progress=lambda text: None, processes=PROCESSES)
     )
 
 
-def _distinct(experiments):
+def _distinct(experiments: Iterable[Experiment]) -> list[Experiment]:
     """Each name once."""
     return list({one.name: one for one in experiments}.values())
 
@@ -71,10 +79,10 @@ def _distinct(experiments):
 class _First(Watch):
     """What is looked at in the first run."""
 
-    def begin(self, device):
+    def begin(self, device: Device) -> None:
         device.chip.recordings.record_noc()
 
-    def end(self, chip):
+    def end(self, chip: Chip) -> dict[str, Any]:
         self.arch, self.run = chip.arch, RunFacts(chip)
         self.advice = self.run.advice(access_patterns(chip))
         return {"last_cycle": chip.cycle}
@@ -83,10 +91,10 @@ class _First(Watch):
 class _Changed(Watch):
     """A run of an experiment: command records rewritten, barriers left out."""
 
-    def __init__(self, experiment):
+    def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
 
-    def begin(self, device):
+    def begin(self, device: Device) -> None:
         if self.experiment.rewrite is not None:
             current_system().executor.rewrites.append(self.experiment.rewrite)
         if self.experiment.barrier_periods:
@@ -97,7 +105,7 @@ class _Changed(Watch):
             turn_corners(device.chip)
 
 
-def _first_run(settings, first, on_progress):
+def _first_run(settings: Settings, first: _First, on_progress: Callable[[str], object]) -> tuple[Result, Settings]:
     """(`Result`, the settings it ran with): without data if its kernels can do without."""
     on_progress("running the program")
     try:
@@ -115,7 +123,14 @@ def _first_run(settings, first, on_progress):
 _work = {}  # what a forked process finds: nothing of it can or must be pickled
 
 
-def _try_all(settings, arch, experiments, time, on_progress, processes):
+def _try_all(
+    settings: Settings,
+    arch: Arch,
+    experiments: list[Experiment],
+    time: int,
+    on_progress: Callable[[str], object],
+    processes: int,
+) -> list[Outcome]:
     """The `Outcome` of every experiment, in their order."""
     _work.update(settings=settings, values=arch.values(), experiments=experiments, time=time)
     with contextlib.ExitStack() as stack:
@@ -133,7 +148,7 @@ def _try_all(settings, arch, experiments, time, on_progress, processes):
         return outcomes
 
 
-def _try(number):
+def _try(number: int) -> tuple[int | None, str | None]:
     """(cycles, None) of an experiment, or (None, why it cannot be made)."""
     settings, one = _work["settings"], _work["experiments"][number]
     overrides = {key: value for key, value in one.overrides.items() if key in _work["values"]}

@@ -1,12 +1,15 @@
 """A program on a device of its own: opened, run, summarised, closed.  What writes files is imported when a file is asked for."""
 
+from __future__ import annotations
+
 import contextlib
 import time
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.summary import collect
-from tensim.device import close_device, create_device, current_system, use_system
+from tensim.device import Device, close_device, create_device, current_system, use_system
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.running.kernel_changes import KernelChanges
@@ -15,14 +18,17 @@ from tensim.sim.chip.zones import zones
 from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.host.executor import Simulation
 
+if TYPE_CHECKING:
+    from tensim.sim.chip.chip import Chip
+
 
 class Watch:
     """What looks at a run from outside: `begin` before the program runs, `end` when it has run."""
 
-    def begin(self, device):
+    def begin(self, device: Device) -> None:
         """The device is open."""
 
-    def end(self, chip):
+    def end(self, chip: Chip) -> dict[str, Any]:
         """The program has run; returns what the summary has besides."""
         return {}
 

@@ -4,6 +4,8 @@
 name costs no second.
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import difflib
@@ -11,13 +13,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensim.results.result import Result
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
 from tensim.running.tool_report import with_report
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.running.execution import Watch
+    from tensim.sim.arch import Arch
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Settings:
     folder: str | None = None  # run folder to write (`tensim.results.run_folder`)
 
     @property
-    def options(self):
+    def options(self) -> Options:
         """Those of the program's `run`."""
         return Options(self.shape, self.dtype, self.fidelity, self.grid, self.seed, self.parameters)
 
@@ -69,7 +75,7 @@ def run(program: str | Path | Callable, **settings: Any) -> Result:
     return run_program(settings_of(program, settings))
 
 
-def settings_of(program, given):
+def settings_of(program: str | Path | Callable, given: dict[str, Any]) -> Settings:
     """The `Settings` with these names and values; sizes may be tuples.  UsageError for a name that is none."""
     known = [one.name for one in dataclasses.fields(Settings)][1:]
     for name in given:
@@ -80,7 +86,9 @@ def settings_of(program, given):
     return Settings(program, **{**given, **sizes})
 
 
-def run_program(settings, on_progress=lambda text: None, watch=None):
+def run_program(
+    settings: Settings, on_progress: Callable[[str], object] = lambda text: None, watch: Watch | None = None
+) -> Result:
     """Run a program and return its `Result`.  The device is closed in any case.
 
     `watch`: a `tensim.running.execution.Watch` that looks at the run.
@@ -106,7 +114,7 @@ def run_program(settings, on_progress=lambda text: None, watch=None):
     return result
 
 
-def _chip(settings):
+def _chip(settings: Settings) -> tuple[Arch, dict[str, Any]]:
     """(Arch, further options of create_device) of the settings."""
     from tensim.sim.arch import load_arch
 

@@ -6,8 +6,9 @@ import contextlib
 import os
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.summary import collect
 from tensim.light_metal.replay import Replay, ReplayOptions
@@ -23,6 +24,10 @@ from tensim.sim.errors import UsageError
 if TYPE_CHECKING:
     from tensim.device import Device
     from tensim.light_metal.binary import LightMetalBinary
+    from tensim.running.execution import LogFiles
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.chip import Chip
+    from tensim.traces.light_metal.binary import Binary
 
 
 class LightMetalReplay(Replay):
@@ -34,14 +39,24 @@ class LightMetalReplay(Replay):
 
     def __init__(
         self,
-        binary: LightMetalBinary | bytes | str | os.PathLike,
+        binary: LightMetalBinary | Binary | bytes | str | os.PathLike,
         device: Device | None = None,
         options: ReplayOptions | None = None,
     ) -> None:
         super().__init__(binary, device, options, find_chip=choose_chip, find_function=bound_to_buffers)
 
 
-def replay_file(file, binary, options, program, loops, logs, folder, on_progress, tt_report=None):
+def replay_file(
+    file: str | Path,
+    binary: Binary,
+    options: ReplayOptions,
+    program: str | None,
+    loops: int,
+    logs: LogFiles,
+    folder: str | Path | None,
+    on_progress: Callable[[str], object],
+    tt_report: str | Path | None = None,
+) -> Result:
     """The `Result` of the replays of an opened `binary`, `loops` of them; in the run folder, too, if there is one.
 
     `file`: its path; `options`: ReplayOptions; `program`: the one to run of a binary of programs, or None; `logs`:
@@ -50,10 +65,10 @@ def replay_file(file, binary, options, program, loops, logs, folder, on_progress
     with contextlib.ExitStack() as stack:
         configure = unheard
         if folder is not None:
-            folder = stack.enter_context(RunFolder(folder))
-            on_progress, configure = folder.also_told(on_progress), folder.configure
+            run_folder = stack.enter_context(RunFolder(folder))
+            on_progress, configure = run_folder.also_told(on_progress), run_folder.configure
 
-        def work():
+        def work() -> Result:
             if binary.reader.root("binary").binary is not None:
                 from tensim.running.saved_programs import run_saved
 
@@ -64,11 +79,19 @@ def replay_file(file, binary, options, program, loops, logs, folder, on_progress
 
         result = with_report(tt_report, work, on_progress)
         if folder is not None:
-            folder.finish(result)
+            run_folder.finish(result)
     return result
 
 
-def _replay_loops(file, binary, options, loops, logs, on_progress, configure):
+def _replay_loops(
+    file: str | Path,
+    binary: Binary,
+    options: ReplayOptions,
+    loops: int,
+    logs: LogFiles,
+    on_progress: Callable[[str], object],
+    configure: Callable[[dict[str, Any], Arch], object],
+) -> Result:
     """The `Result` of replays of a captured run; each loop begins anew."""
     durations, written = [], Files(on_progress)
     for number in range(loops):
@@ -107,7 +130,7 @@ def _replay_loops(file, binary, options, loops, logs, on_progress, configure):
     return Result(summary, repeatable)
 
 
-def _identity(file, chip, options, loops):
+def _identity(file: str | Path, chip: Chip, options: ReplayOptions, loops: int) -> dict[str, Any]:
     return (
         identity.of_tensim()
         | identity.of_program(Path(file).name, file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tensim.results.code_digest import code_digest
 from tensim.results.result import require_pandas
 from tensim.sim.errors import TensimError, UsageError
-from tensim.sweeps.points import points_of, program_name
+from tensim.sweeps.points import Point, points_of, program_name
 from tensim.sweeps.progress import Progress
 from tensim.sweeps.table import SweepTable
 from tensim.sweeps.worker import Outcome, run_point
@@ -60,8 +60,16 @@ def sweep(
 
 
 def run_sweep(
-    program, over, settings, *, folder=None, executor=None, processes=None, retry_failed=False, on_progress=None
-):
+    program: str | Path | Callable,
+    over: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]],
+    settings: dict[str, Any],
+    *,
+    folder: str | Path | None = None,
+    executor: concurrent.futures.Executor | None = None,
+    processes: int | None = None,
+    retry_failed: bool = False,
+    on_progress: Callable[[str], None] | None = None,
+) -> tuple[list[dict[str, Any]], list[str]]:
     """(rows, columns) of a sweep: what `sweep` makes a DataFrame of."""
     if processes is not None and processes < 1:
         raise UsageError(f"{processes} processes; a sweep needs one at least")
@@ -76,8 +84,14 @@ def run_sweep(
         return table.of(points), table.columns
 
 
-def _run_missing(points, table, progress, executor, processes):
-    def done(point, outcome):
+def _run_missing(
+    points: list[Point],
+    table: SweepTable,
+    progress: Progress,
+    executor: concurrent.futures.Executor | None,
+    processes: int | None,
+) -> None:
+    def done(point: Point, outcome: Outcome) -> None:
         table.add(point, outcome.figures, outcome.error, outcome.sources)
         progress.done(failed=bool(outcome.error))
 
@@ -94,7 +108,7 @@ def _run_missing(points, table, progress, executor, processes):
         done(point, outcome)
 
 
-def _outcome_of(future):
+def _outcome_of(future: concurrent.futures.Future[Outcome]) -> Outcome:
     """What a future of somebody else's executor holds; one that fails is a failed point."""
     try:
         return future.result()
@@ -108,7 +122,9 @@ def _outcome_of(future):
         return Outcome({}, f"{type(error).__name__}: {' '.join(str(error).split())}", {}, code_digest())
 
 
-def _completed(executor, points, window):
+def _completed(
+    executor: concurrent.futures.Executor, points: Iterable[Point], window: int
+) -> Iterator[tuple[Point, concurrent.futures.Future[Outcome]]]:
     """Yield (point, future) as the points end; no more than `window` are handed over at a time."""
     waiting, futures = iter(points), {}
     try:
@@ -126,7 +142,7 @@ def _completed(executor, points, window):
             future.cancel()
 
 
-def _some_done(futures):
+def _some_done(futures: Iterable[concurrent.futures.Future[Outcome]]) -> list[concurrent.futures.Future[Outcome]]:
     """The futures that are done, at least one; those that failed behind the others, whose rows come first."""
     if all(isinstance(future, concurrent.futures.Future) for future in futures):
         done = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_COMPLETED).done
@@ -141,7 +157,13 @@ def _some_done(futures):
 # --- this machine
 
 
-def _run_locally(points, table, progress, processes, done):
+def _run_locally(
+    points: list[Point],
+    table: SweepTable,
+    progress: Progress,
+    processes: int | None,
+    done: Callable[[Point, Outcome], None],
+) -> None:
     """Run points in processes of this machine; one that dies is replaced."""
     from tensim.sweeps import local_processes
 
@@ -174,12 +196,14 @@ def _run_locally(points, table, progress, processes, done):
         local_processes.kill(pool)
 
 
-def _run_batch(pool, points, window, done):
+def _run_batch(
+    pool: concurrent.futures.Executor, points: list[Point], window: int, done: Callable[[Point, Outcome], None]
+) -> list[Point]:
     """Run points in a pool; returns those that were under way when one of its processes died, or nothing."""
     ended = set()
     handed_over = []
 
-    def noted(points):
+    def noted(points: Iterable[Point]) -> Iterator[Point]:
         for point in points:
             handed_over.append(point)
             yield point

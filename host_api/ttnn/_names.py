@@ -4,10 +4,13 @@ PLACES = {
     "accessors": "TensorAccessorArgs",
     "cores": """CoreCoord CoreRange CoreRangeSet CoreGrid split_work_to_cores num_cores_to_corerangeset
         num_cores_to_corerangeset_in_subcoregrids corerange_to_cores grid_to_cores""",
-    "descriptors": """KernelDescriptor CBDescriptor CBFormatDescriptor TileDescriptor FaceGeometry SemaphoreDescriptor
-        ProgramDescriptor MeshProgramDescriptor ReaderConfigDescriptor WriterConfigDescriptor DataMovementConfigDescriptor
-        ComputeConfigDescriptor RuntimeArgs cb_descriptor_from_sharded_tensor get_cb_address
-        merge_program_descriptors""",
+    "cb_descriptors": """CBDescriptor CBFormatDescriptor TileDescriptor FaceGeometry cb_descriptor_from_sharded_tensor
+        get_cb_address""",
+    "conversion": """from_torch to_torch to_device from_device allocate_tensor_on_device allocate_tensor_on_host
+        copy_host_to_device_tensor copy_device_to_host_tensor deallocate reallocate move get_device_tensors
+        aggregate_as_tensor dump_tensor load_tensor get_optimal_worker_cores_for_sharded_tensor""",
+    "descriptors": """KernelDescriptor SemaphoreDescriptor ProgramDescriptor MeshProgramDescriptor ReaderConfigDescriptor
+        WriterConfigDescriptor DataMovementConfigDescriptor ComputeConfigDescriptor merge_program_descriptors""",
     "devices": """MeshDevice Device open_device close_device CreateDevice CloseDevice open_mesh_device close_mesh_device
         manage_device SetDefaultDevice GetDefaultDevice GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID
         get_arch_name synchronize_device DispatchCoreConfig get_dram_alignment get_l1_alignment
@@ -34,9 +37,8 @@ PLACES = {
         reset_global_semaphore_value ReadDeviceProfiler get_latest_programs_perf_data get_all_programs_perf_data
         get_latest_kernel_duration_summary get_all_kernel_duration_summary start_tracy_zone stop_tracy_zone tracy_message
         tracy_frame""",
-    "tensors": """Tensor from_torch to_torch to_device from_device allocate_tensor_on_device allocate_tensor_on_host
-        copy_host_to_device_tensor copy_device_to_host_tensor deallocate reallocate move get_device_tensors
-        aggregate_as_tensor dump_tensor load_tensor get_optimal_worker_cores_for_sharded_tensor""",
+    "runtime_args": "RuntimeArgs",
+    "tensors": "Tensor",
 }  # fmt: skip
 MODULE_OF = {name: module for module, names in PLACES.items() for name in names.split()}
 # Operations of the library that run kernels of its own

@@ -1,6 +1,10 @@
 """What the module raises: errors of the host API that are also the Python exceptions ttnn's callers catch."""
 
+from typing import Any, TypeVar, overload
+
 from tensim.sim.errors import UsageError
+
+T = TypeVar("T")
 
 
 class ArgumentError(UsageError):
@@ -17,7 +21,11 @@ class NotAnOperation(ArgumentError):
     kind = "not_an_operation"
 
 
-def check_type(owner, field, value, types):
+@overload
+def check_type(owner: str, field: str, value: object, types: type[T]) -> T: ...
+@overload
+def check_type(owner: str, field: str, value: object, types: tuple[type, ...]) -> Any: ...
+def check_type(owner: str, field: str, value: object, types: type | tuple[type, ...]) -> object:
     """ArgumentTypeError unless `value` is one of `types` (a type or a tuple); returns it."""
     if not isinstance(value, types):
         names = " or ".join(item.__name__ for item in (types if isinstance(types, tuple) else (types,)))
@@ -25,7 +33,7 @@ def check_type(owner, field, value, types):
     return value
 
 
-def unsigned(owner, field, value, bits=32):
+def unsigned(owner: str, field: str, value: Any, bits: int = 32) -> int:
     """A whole number of `bits` bits; ArgumentTypeError for floats, negative numbers and larger ones."""
     try:
         number = value.__index__()

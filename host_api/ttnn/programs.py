@@ -12,12 +12,7 @@ import tensim.types as metal
 from tensim.sim.errors import KernelCompileError, TensimError, TensimWarning
 from tensim.sim.host import commands as c
 from tensim.ttnn.cores import pair
-from tensim.ttnn.descriptors import (
-    ComputeConfigDescriptor,
-    KernelDescriptor,
-    MeshProgramDescriptor,
-    ProgramDescriptor,
-)
+from tensim.ttnn.descriptors import ComputeConfigDescriptor, KernelDescriptor, MeshProgramDescriptor, ProgramDescriptor
 from tensim.ttnn.enums import NOC_MODE, DataMovementProcessor
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
 from tensim.ttnn.measurements import measure

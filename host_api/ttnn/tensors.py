@@ -4,45 +4,42 @@ A host tensor holds an array of its logical shape (block floats: float32 of what
 shows; a device tensor holds a buffer of the host API.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 import tensim.buffer as buffers
 import tensim.queue as queues
-import tensim.types as metal
-from tensim.sim.host.buffers import expand
-from tensim.sim.output_files import write_arrays
+from tensim.buffer import Buffer
 from tensim.ttnn import arrays
-from tensim.ttnn.cores import pair
+from tensim.ttnn.cores import CoreLike, Place, pair
 from tensim.ttnn.devices import MeshDevice
 from tensim.ttnn.enums import (
-    BufferType,
     DataType,
     Layout,
-    ShardDistributionStrategy,
-    ShardOrientation,
     StorageType,
-    TensorMemoryLayout,
 )
-from tensim.ttnn.errors import ArgumentError, ArgumentTypeError, check_type
+from tensim.ttnn.errors import ArgumentError
 from tensim.ttnn.memory import (
     BLOCK_FLOATS,
     DRAM_MEMORY_CONFIG,
-    EMPTY_PAGE,
     FULL_TILE,
     SHARDED,
     MemoryConfig,
     Shape,
     TensorSpec,
+    Tile,
     element_bytes,
 )
+from tensim.ttnn.tensor_buffers import buffer_of, cores_of_shards
 
-_LAYOUTS = {
-    TensorMemoryLayout.HEIGHT_SHARDED: metal.TensorMemoryLayout.HEIGHT_SHARDED,
-    TensorMemoryLayout.WIDTH_SHARDED: metal.TensorMemoryLayout.WIDTH_SHARDED,
-    TensorMemoryLayout.BLOCK_SHARDED: metal.TensorMemoryLayout.BLOCK_SHARDED,
-}
+if TYPE_CHECKING:
+    from tensim.sim.host.buffers import Buffer as BufferState
+
 SUMMARISE = 1000  # elements from which the text of a tensor shows the ends only
 _ids = iter(range(1, 1 << 62))
 
@@ -52,13 +49,41 @@ class Tensor:
     Tensor(list, shape, data_type, layout[, device, memory_config, tile, pad_value]).
     """
 
-    def __init__(self, data, *args, tensor=None, shape=None, data_type=None, dtype=None, layout=None, device=None,
-                 mem_config=None, memory_config=None, tile=None, cq_id=None, pad_value=None, mesh_mapper=None,
-                 preserve_nan_values=False, col_tilize=False, enable_bfloat_opt=False):  # fmt: skip
+    spec: TensorSpec
+    _values: np.ndarray  # None on a device
+    _pad: float
+    _buffer: Buffer | None  # None on the host, as its device
+    _device: MeshDevice | None
+
+    def __init__(
+        self,
+        data: Any,
+        *args: Any,
+        tensor: object = None,
+        shape: Any = None,
+        data_type: DataType | None = None,
+        dtype: DataType | None = None,
+        layout: Layout | None = None,
+        device: MeshDevice | None = None,
+        mem_config: MemoryConfig | None = None,
+        memory_config: MemoryConfig | None = None,
+        tile: Tile | None = None,
+        cq_id: int | None = None,
+        pad_value: float | None = None,
+        mesh_mapper: object = None,
+        preserve_nan_values: bool = False,
+        col_tilize: bool = False,
+        enable_bfloat_opt: bool = False,
+    ) -> None:
         if col_tilize:
             raise ArgumentError("Tensor: col_tilize is not available")
         kinds = {DataType: "dtype", MeshDevice: "device", Layout: "layout", MemoryConfig: "memory", Shape: "shape"}
-        found = {"dtype": data_type or dtype, "device": device, "layout": layout, "memory": mem_config or memory_config}
+        found: dict[str, Any] = {
+            "dtype": data_type or dtype,
+            "device": device,
+            "layout": layout,
+            "memory": mem_config or memory_config,
+        }
         found["shape"] = shape
         for arg in args:
             name = kinds.get(type(arg), "tile" if hasattr(arg, "tile_shape") else "shape")
@@ -77,97 +102,105 @@ class Tensor:
         self._alive, self._id = True, next(_ids)
         if found["device"] is not None:
             placed = host.to(found["device"], found["memory"])
-            self._buffer, self._device, self._values = placed._buffer, placed._device, None
+            self._buffer, self._device, self._values = placed._buffer, placed._device, placed._values
             self.spec = placed.spec
 
     @classmethod
-    def _of(cls, spec, values=None, pad=0, buffer=None, device=None):
+    def _of(
+        cls,
+        spec: TensorSpec,
+        values: np.ndarray | None = None,
+        pad: float = 0,
+        buffer: Buffer | None = None,
+        device: MeshDevice | None = None,
+    ) -> Self:
         self = object.__new__(cls)
-        self.spec, self._values, self._pad, self._buffer, self._device = spec, values, pad, buffer, device
+        self.spec, self._pad, self._buffer, self._device = spec, pad, buffer, device
+        self._values = values  # type: ignore[assignment]
         self._alive, self._id = True, next(_ids)
         return self
 
     # --- what it is
 
     @property
-    def shape(self):
+    def shape(self) -> Shape:
         return self.spec.shape
 
     @property
-    def padded_shape(self):
+    def padded_shape(self) -> Shape:
         return self.spec.padded_shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> DataType:
         return self.spec.dtype
 
     @property
-    def layout(self):
+    def layout(self) -> Layout:
         return self.spec.layout
 
     @property
-    def tile(self):
+    def tile(self) -> Tile:
         return self.spec.tile
 
     @property
-    def tensor_id(self):
+    def tensor_id(self) -> int:
         return self._id
 
-    def get_dtype(self):
+    def get_dtype(self) -> DataType:
         """The DataType."""
         return self.dtype
 
-    def get_layout(self):
+    def get_layout(self) -> Layout:
         """The Layout."""
         return self.layout
 
-    def get_tile(self):
+    def get_tile(self) -> Tile:
         """The Tile."""
         return self.tile
 
-    def memory_config(self):
+    def memory_config(self) -> MemoryConfig:
         """The MemoryConfig, with both kinds of shard specification as far as each can say it."""
         return self.spec.memory_config
 
-    def storage_type(self):
+    def storage_type(self) -> StorageType:
         """Where it is."""
         return StorageType.HOST if self._device is None else StorageType.DEVICE
 
-    def device(self):
+    def device(self) -> MeshDevice | None:
         """Its device, None on the host."""
         return self._device
 
-    def devices(self):
+    def devices(self) -> list[MeshDevice]:
         """Its devices."""
         return [] if self._device is None else [self._device]
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it has shards."""
         return self.memory_config().is_sharded()
 
-    def is_allocated(self):
+    def is_allocated(self) -> bool:
         """Whether it has its memory."""
         return self._alive and (self._buffer is None or self._buffer.is_allocated)
 
-    def volume(self):
+    def volume(self) -> int:
         """Number of elements with padding."""
         return math.prod(self.padded_shape)
 
-    def logical_volume(self):
+    def logical_volume(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
 
-    def element_size(self):
+    def element_size(self) -> int:
         """Bytes of an element; ValueError for block floats."""
         return element_bytes(self.dtype)
 
-    def tensor_topology(self):
+    def tensor_topology(self) -> None:
         """How it is spread over the mesh of one chip."""
         return None
 
     # --- its buffer
 
-    def device_buffer(self, what):
+    def device_buffer(self, what: str) -> BufferState:
         """State of its buffer; ArgumentError on the host and when it was deallocated."""
         if self._buffer is None:
             raise ArgumentError(f"{what}: the tensor is on the host; it needs a device")
@@ -175,38 +208,38 @@ class Tensor:
             raise ArgumentError(f"{what}: the tensor was deallocated")
         return self._buffer._state
 
-    def host_buffer_handle(self):
+    def host_buffer_handle(self) -> Buffer:
         """The buffer as the host API knows it."""
         self.device_buffer("buffer")
-        return self._buffer
+        return _placed(self)[1]
 
-    def buffer_address(self):
+    def buffer_address(self) -> int:
         """Address in every bank."""
         self.device_buffer("Tensor.buffer_address")
-        return self._buffer.address
+        return _placed(self)[1].address
 
-    def buffer_page_size(self):
+    def buffer_page_size(self) -> int:
         """Bytes of a page."""
         return self.device_buffer("Tensor.buffer_page_size").page_size
 
-    def buffer_aligned_page_size(self):
+    def buffer_aligned_page_size(self) -> int:
         """Bytes from one page of a bank to the next."""
         return self.device_buffer("Tensor.buffer_aligned_page_size").aligned_page_size
 
-    def buffer_num_pages(self):
+    def buffer_num_pages(self) -> int:
         """Number of pages."""
         return self.device_buffer("Tensor.buffer_num_pages").num_pages
 
-    def buffer_unique_id(self):
+    def buffer_unique_id(self) -> int:
         """Number of its buffer."""
         self.device_buffer("Tensor.buffer_unique_id")
-        return self._buffer.unique_id
+        return _placed(self)[1].unique_id
 
-    def spec_cores(self):
+    def spec_cores(self) -> list[Place]:
         """(x, y) of the cores or banks of its shards, in shard order; all of the grid unless shards lie on a rectangle."""
-        return _spec_cores(self.spec)
+        return cores_of_shards(self.spec)
 
-    def deallocate(self, force=False):
+    def deallocate(self, force: bool = False) -> None:
         """Free its memory; further uses raise RuntimeError."""
         self._alive = False
         if self._buffer is not None and self._buffer.device.is_open:
@@ -214,7 +247,16 @@ class Tensor:
 
     # --- moving
 
-    def to(self, *args, mem_config=None, memory_config=None, cq_id=None, layout=None, device=None, **ignored):
+    def to(
+        self,
+        *args: Any,
+        mem_config: MemoryConfig | None = None,
+        memory_config: MemoryConfig | None = None,
+        cq_id: int | None = None,
+        layout: Layout | None = None,
+        device: MeshDevice | None = None,
+        **ignored: Any,
+    ) -> Tensor:
         """The tensor on a device, `to(device[, memory_config])`, or on the host in another layout, `to(layout)`."""
         config = mem_config or memory_config
         for arg in args:
@@ -236,34 +278,35 @@ class Tensor:
         target.write(tensor, cq_id)
         return target
 
-    def cpu(self, blocking=True, cq_id=None):
+    def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:
         """A copy on the host."""
         if self._device is None:
             return self
         return Tensor._of(self.spec, arrays.decode(self.read(cq_id), self.spec))
 
-    def write(self, source, cq_id=None):
+    def write(self, source: Tensor, cq_id: int | None = None) -> None:
         """Write a host tensor of the same description's bytes into its buffer."""
         data = source.bytes() if source.spec.padded_shape == self.spec.padded_shape else self._encoded(source)
         if data.size:
-            queue = self._device.queue(cq_id)
-            queues.enqueue_write_buffer(queue, self._buffer, data)
+            device, buffer = _placed(self)
+            queues.enqueue_write_buffer(device.queue(cq_id), buffer, data)
 
-    def _encoded(self, source):
+    def _encoded(self, source: Tensor) -> np.ndarray:
         return arrays.encode(source._values, self.spec, source._pad)
 
-    def read(self, cq_id=None):
+    def read(self, cq_id: int | None = None) -> bytes:
         """Its bytes, page after page, once everything queued before has ended."""
         self.device_buffer("Tensor.cpu")
-        if not self._buffer.size:
+        device, buffer = _placed(self)
+        if not buffer.size:
             return b""
-        return queues.enqueue_read_buffer(self._device.queue(cq_id), self._buffer)
+        return queues.enqueue_read_buffer(device.queue(cq_id), buffer)  # type: ignore[return-value]  # it blocks
 
-    def bytes(self):
+    def bytes(self) -> np.ndarray:
         """Bytes of a host tensor, page after page."""
         return arrays.encode(self._values, self.spec, self._pad)
 
-    def _in_layout(self, layout):
+    def _in_layout(self, layout: Layout) -> Tensor:
         if self._device is not None:
             return self.cpu()._in_layout(layout).to(self._device, self.memory_config())
         if layout == Layout.ROW_MAJOR and self.dtype in BLOCK_FLOATS:
@@ -273,41 +316,41 @@ class Tensor:
 
     # --- values
 
-    def values(self):
+    def values(self) -> np.ndarray:
         """Its values as a numpy array of the logical shape."""
         if not self.is_allocated():
             raise ArgumentError("the tensor was deallocated")
         return self._values if self._device is None else self.cpu()._values
 
-    def to_numpy(self):
+    def to_numpy(self) -> np.ndarray:
         """Its values as a numpy array; bfloat16 as ml_dtypes has it."""
         return np.array(self.values())
 
-    def to_torch(self):
+    def to_torch(self) -> Any:
         """Its values as a torch tensor, or as a numpy array where torch is not installed."""
         return arrays.as_given(self.values())
 
-    def to_torch_with_padded_shape(self):
+    def to_torch_with_padded_shape(self) -> Any:
         """Its values with the padding."""
         if self._device is None:
             return arrays.as_given(arrays.pad(self._values, self.spec, self._pad))
         return arrays.as_given(arrays.decode_padded(self.read(), self.spec))
 
-    def to_list(self):
+    def to_list(self) -> list:
         """Its values as nested lists."""
         return self.values().tolist()
 
-    def item(self):
+    def item(self) -> float:
         """The value of a tensor with one element."""
         if self.logical_volume() != 1:
             raise ArgumentError(f"Tensor.item: the tensor has {self.logical_volume()} elements")
         return self.values().reshape(-1)[0].item()
 
-    def host_buffer(self):
+    def host_buffer(self) -> np.ndarray:
         """Its bytes on the host."""
         return self.bytes()
 
-    def extract_shard(self, core):
+    def extract_shard(self, core: int | CoreLike) -> Tensor:
         """The shard on a core, (x, y) or its number, as a host tensor."""
         index = core if isinstance(core, int) else self.spec_cores().index(pair(core))
         height, width = self.spec.shard_shape[-2:]
@@ -319,10 +362,10 @@ class Tensor:
 
     # --- host operations on shapes
 
-    def _rebuilt(self, values):
+    def _rebuilt(self, values: np.ndarray) -> Tensor:
         return host_tensor(values, self.dtype, self.layout, self.tile, DRAM_MEMORY_CONFIG)
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: Any) -> Tensor:
         """The same values in another shape (one size may be -1), where the tensor is."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         try:
@@ -331,35 +374,35 @@ class Tensor:
             raise ArgumentError(f"Tensor.reshape: {self.shape} has no form {list(sizes)}") from None
         return result if self._device is None else result.to(self._device, _interleaved(self.memory_config()))
 
-    def pad(self, output_tensor_shape, input_tensor_start, pad_value):
+    def pad(self, output_tensor_shape: Sequence[int], input_tensor_start: Sequence[int], pad_value: float) -> Tensor:
         """The values inside a larger host tensor."""
         out = np.full(tuple(output_tensor_shape), pad_value, self.values().dtype)
         out[tuple(slice(a, a + n) for a, n in zip(input_tensor_start, self.shape, strict=True))] = self.values()
         return self._rebuilt(out)
 
-    def unpad(self, output_tensor_start, output_tensor_end):
+    def unpad(self, output_tensor_start: Sequence[int], output_tensor_end: Sequence[int]) -> Tensor:
         """The values between two corners, the second exclusive."""
         region = tuple(slice(a, b) for a, b in zip(output_tensor_start, output_tensor_end, strict=True))
         return self._rebuilt(self.values()[region])
 
-    def pad_to_tile(self, pad_value):
+    def pad_to_tile(self, pad_value: float) -> Tensor:
         """The tensor with its padding to whole tiles."""
         spec = TensorSpec(self.shape, self.dtype, Layout.TILE, tile=self.tile)
         return Tensor._of(spec, self.values(), pad_value)
 
-    def unpad_from_tile(self, output_tensor_shape):
+    def unpad_from_tile(self, output_tensor_shape: Sequence[int]) -> Tensor:
         """The values of a smaller shape, from the start of every dimension."""
         return self._rebuilt(self.values()[tuple(slice(n) for n in output_tensor_shape)])
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Tensor:
         if self._device is None:
             return self._rebuilt(np.array(self.values()[index]))
         return self._rebuilt(np.array(self.values()[index])).to(self._device, _interleaved(self.memory_config()))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         with np.printoptions(threshold=SUMMARISE, edgeitems=2):
             text = (
                 "deallocated"
@@ -369,11 +412,24 @@ class Tensor:
         return f"ttnn.Tensor({text}, shape={self.shape}, dtype={self.dtype}, layout={self.layout})"
 
 
-def _interleaved(config):
+def _placed(tensor: Tensor) -> tuple[MeshDevice, Buffer]:
+    """Device and buffer of a device tensor."""
+    assert tensor._device is not None and tensor._buffer is not None
+    return tensor._device, tensor._buffer
+
+
+def _interleaved(config: MemoryConfig) -> MemoryConfig:
     return MemoryConfig(buffer_type=config.buffer_type)
 
 
-def host_tensor(values, dtype=None, layout=None, tile=None, memory_config=None, pad_value=None):
+def host_tensor(
+    values: np.ndarray,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    tile: Tile | None = None,
+    memory_config: MemoryConfig | None = None,
+    pad_value: float | None = None,
+) -> Tensor:
     """A host tensor of a numpy array."""
     dtype = dtype or arrays.dtype_of(values)
     layout = layout or (Layout.TILE if dtype in BLOCK_FLOATS else Layout.ROW_MAJOR)
@@ -381,267 +437,18 @@ def host_tensor(values, dtype=None, layout=None, tile=None, memory_config=None, 
     return Tensor._of(spec, arrays.cast(values, dtype, spec.tile.tile_shape), pad_value or 0)
 
 
-def with_config(spec, config):
+def with_config(spec: TensorSpec, config: MemoryConfig) -> TensorSpec:
     """A description with another memory configuration."""
-    return TensorSpec(spec.shape, spec.dtype, spec.layout, _plain(config), spec.tile)
+    return TensorSpec(spec.shape, spec.dtype, spec.layout, plain_config(config), spec.tile)
 
 
-def _plain(config):
+def plain_config(config: MemoryConfig) -> MemoryConfig:
     """A configuration as a user gives it, without the specification that was derived from the other one."""
     if config.memory_layout in SHARDED and config.shard_spec is not None:
         return MemoryConfig(config.memory_layout, config.buffer_type, config.shard_spec)
     return config
 
 
-# --- buffers
-
-
-def _in_blocks(spec):
-    """Whether rows and columns of shards lie on those of cores; otherwise shards are dealt to the cores of the grid."""
-    return spec.memory_config.nd_shard_spec.shard_distribution_strategy == ShardDistributionStrategy.GRID_2D
-
-
-def _spec_cores(spec):
-    nd = spec.memory_config.nd_shard_spec
-    turned = nd.orientation == ShardOrientation.COL_MAJOR
-    if _in_blocks(spec):
-        return _block_cores(nd.grid.ranges()[0].corners, spec, turned)
-    return expand([item.corners for item in nd.grid.ranges()], not turned)
-
-
-def _block_counts(spec):
-    """(down, across): shards of a tensor in blocks; an empty tensor keeps one of a row, and one row of what has no width."""
-    shard = spec.shard_pages(len(spec.pages))
-    down, across = (-(-a // b) for a, b in zip(spec.pages_2d, (math.prod(shard[:-1]), shard[-1]), strict=True))
-    return max(down, 1) if across else 1, max(across, 1)
-
-
-def _block_cores(corners, spec, turned):
-    """Cores of block shards: rows of shards on rows of cores, or on columns."""
-    (x0, y0, *_), (down, across) = corners, _block_counts(spec)
-    places = [(row, column) for row in range(down) for column in range(across)]
-    return [(x0 + row, y0 + column) if turned else (x0 + column, y0 + row) for row, column in places]
-
-
-def _blocks_fit(spec, nd):
-    (down, across), (columns, rows) = _block_counts(spec), pair(nd.grid.ranges()[0].grid_size())
-    on_columns, on_rows = (down, across) if nd.orientation == ShardOrientation.COL_MAJOR else (across, down)
-    return on_columns <= columns and on_rows <= rows
-
-
-def _buffer_config(spec, host):
-    config = spec.memory_config
-    kind = metal.BufferType(config.buffer_type.value)
-    size = spec.num_pages * spec.page_size
-    if config.interleaved:
-        return metal.InterleavedBufferConfig(host, size, spec.page_size, kind)
-    if config.nd_shard_spec is None:
-        raise ArgumentError(f"MemoryConfig: {config.memory_layout} needs a shard_spec")
-    blocks = config.memory_layout == TensorMemoryLayout.BLOCK_SHARDED
-    if size and config.memory_layout in SHARDED and blocks == _in_blocks(spec):
-        one = config.shard_spec
-        shard = metal.ShardSpec(one.grid.host(), tuple(one.shape), metal.ShardOrientation(one.orientation.value))
-        parameters = metal.ShardSpecBuffer(shard, spec.page_shape, spec.pages_2d)
-        layout = _LAYOUTS[config.memory_layout]
-    else:
-        nd = config.nd_shard_spec
-        cores = [metal.CoreCoord(*core) for core in _spec_cores(spec)]
-        contiguous = nd.shard_distribution_strategy == ShardDistributionStrategy.CONTIGUOUS_1D
-        pages = spec.distributed_pages
-        parameters = metal.BufferDistributionSpec(pages, spec.shard_pages(len(pages)), cores, contiguous)
-        layout = metal.TensorMemoryLayout.BLOCK_SHARDED
-    return metal.ShardedBufferConfig(host, size, spec.page_size, kind, layout, parameters)
-
-
-def _check_shards(spec, device):
-    """ArgumentError for shards without elements, of more dimensions than the tensor in memory, or outside the device."""
-    nd, rank = spec.memory_config.nd_shard_spec, len(spec.padded_shape)
-    if nd is None:
-        return
-    if not all(nd.shard_shape):
-        raise ArgumentError(f"NdShardSpec: shard_shape {list(nd.shard_shape)} has no elements")
-    if len(nd.shard_shape) > rank:
-        raise ArgumentError(
-            f"NdShardSpec: shard_shape {list(nd.shard_shape)} has more dimensions than the tensor's {rank}"
-        )
-    if _in_blocks(spec) and (len(nd.shard_shape) > 2 or nd.grid.size() != 1 or not _blocks_fit(spec, nd)):
-        raise ArgumentError(f"NdShardSpec: shard_distribution_strategy: GRID_2D lays no such shards on {nd.grid}")
-    if spec.padded_shape[-1] % spec.page_shape[1]:
-        raise ArgumentError(
-            f"NdShardSpec: an empty tensor's rows are a multiple of {EMPTY_PAGE} B, not {spec.padded_shape}"
-        )
-    in_dram = spec.memory_config.buffer_type == BufferType.DRAM
-    columns, rows = pair(device.dram_grid_size() if in_dram else device.compute_with_storage_grid_size())
-    for x, y in _spec_cores(spec):
-        if x >= columns or y >= rows:
-            place = "DRAM bank" if in_dram else "core"
-            raise ArgumentError(f"ShardSpec: grid: {place} {x}-{y} is outside the device's {columns}x{rows}")
-
-
-def allocate(spec, device):
+def allocate(spec: TensorSpec, device: MeshDevice) -> Tensor:
     """A device tensor of undefined contents."""
-    check_type("allocate_tensor_on_device", "mesh_device", device, MeshDevice)
-    device.check_open()
-    if spec.dtype == DataType.FP8_E4M3 and device.host.arch.name != "blackhole":
-        raise ArgumentError(f"Tensor: dtype: {spec.dtype} is no format of {device.host.arch.name}")
-    _check_shards(spec, device)
-    buffer = buffers.create_buffer(_buffer_config(spec, device.host))
-    if 0 < spec.shape.rank == spec.padded_shape.rank and 0 not in tuple(spec.shape):
-        buffer.describe(map(int, spec.shape), map(int, spec.padded_shape))
-    return Tensor._of(spec, buffer=buffer, device=device)
-
-
-def allocate_tensor_on_device(*args, **named):
-    """allocate_tensor_on_device(tensor_spec, mesh_device) or (shape, dtype, layout, mesh_device, memory_config=None)."""
-    if (args and isinstance(args[0], TensorSpec)) or "tensor_spec" in named:
-        return _allocate_spec(*args, **named)
-    return _allocate_shape(*args, **named)
-
-
-def _allocate_spec(tensor_spec, mesh_device):
-    return allocate(tensor_spec, mesh_device)
-
-
-def _allocate_shape(shape, dtype, layout, mesh_device, memory_config=None):
-    check_type("allocate_tensor_on_device", "shape", shape, Shape)
-    return allocate(TensorSpec(shape, dtype, layout, _plain(memory_config or DRAM_MEMORY_CONFIG)), mesh_device)
-
-
-def allocate_tensor_on_host(*args, **named):
-    """A host tensor of zeros, with the arguments of `allocate_tensor_on_device`."""
-    spec = args[0] if isinstance(args[0], TensorSpec) else TensorSpec(*args[:3])
-    return Tensor._of(spec, np.zeros(tuple(spec.shape), arrays.NUMPY[spec.dtype]))
-
-
-# --- conversion functions
-
-
-def from_torch(tensor, dtype=None, *, spec=None, tile=None, pad_value=None, layout=None, device=None,
-               memory_config=None, mesh_mapper=None, cq_id=None, preserve_nan_values=False, col_tilize=False,
-               enable_bfloat_opt=False):  # fmt: skip
-    """A tensor of a torch tensor or an array; None of None.  `spec` says everything that the other arguments say."""
-    if tensor is None:
-        return None
-    if spec is not None:
-        if not (dtype is layout is memory_config is tile is None):
-            raise ArgumentError("from_torch: spec comes without dtype, layout, memory_config and tile")
-        dtype, layout, tile, memory_config = spec.dtype, spec.layout, spec.tile, _plain(spec.memory_config)
-    if col_tilize:
-        raise ArgumentError("from_torch: col_tilize is not available")
-    if memory_config is not None and memory_config.is_sharded() and memory_config.shard_spec is None:
-        if memory_config.nd_shard_spec is None:
-            raise ArgumentError("from_torch: memory_config: a sharded configuration needs a shard_spec")
-    host = host_tensor(arrays.as_numpy(tensor), dtype, layout, tile, None, pad_value)
-    if device is None:
-        return (
-            host
-            if memory_config is None
-            else Tensor._of(with_config(host.spec, memory_config), host._values, host._pad)
-        )
-    return host.to(device, memory_config or DRAM_MEMORY_CONFIG, cq_id=cq_id)
-
-
-def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=None, cq_id=None):
-    """Its values as a torch tensor, or as a numpy array where torch is not installed.
-
-    `torch_rank`: leading sizes of 1 are dropped down to this rank.
-    """
-    if arrays.is_torch(tensor) or isinstance(tensor, np.ndarray):
-        return tensor
-    values = check_type("to_torch", "tensor", tensor, Tensor).values()
-    while torch_rank is not None and values.ndim > torch_rank:
-        if values.shape[0] != 1:
-            raise ArgumentError(f"to_torch: torch_rank {torch_rank}: {tensor.shape} has a leading size that is not 1")
-        values = values[0]
-    result = arrays.as_given(values)
-    if dtype is None:
-        return result
-    return result.to(dtype) if arrays.is_torch(result) else result.astype(dtype)
-
-
-def to_device(tensor, device, memory_config=None, cq_id=None):
-    """A host tensor on a device."""
-    return tensor.to(device, memory_config, cq_id=cq_id) if memory_config else tensor.to(device, cq_id=cq_id)
-
-
-def from_device(tensor, blocking=True, cq_id=None):
-    """A device tensor on the host."""
-    return tensor.cpu(blocking, cq_id)
-
-
-def copy_host_to_device_tensor(host_tensor, device_tensor, cq_id=None):
-    """Write a host tensor into the memory of a device tensor of the same shape, DataType and layout."""
-    check_same(host_tensor, device_tensor, "copy_host_to_device_tensor")
-    device_tensor.device_buffer("copy_host_to_device_tensor")
-    device_tensor.write(host_tensor, cq_id)
-
-
-def copy_device_to_host_tensor(device_tensor, host_tensor, blocking=True, cq_id=None):
-    """Read a device tensor into a host tensor of the same shape, DataType and layout."""
-    check_same(host_tensor, device_tensor, "copy_device_to_host_tensor")
-    host_tensor._values = device_tensor.cpu(blocking, cq_id)._values
-
-
-def check_same(one, other, what):
-    """ArgumentError unless two tensors agree in shape, DataType and layout."""
-    for name in ("shape", "dtype", "layout"):
-        if getattr(one, name) != getattr(other, name):
-            raise ArgumentError(f"{what}: {name} {getattr(one, name)} is not {getattr(other, name)}")
-
-
-def deallocate(tensor, force=True):
-    """Free a tensor's memory."""
-    check_type("deallocate", "tensor", tensor, Tensor).deallocate(force)
-
-
-def reallocate(tensor, memory_config=None):
-    """The tensor in new memory, its old memory freed first."""
-    host, device = tensor.cpu(), tensor.device()
-    config = memory_config or tensor.memory_config()
-    tensor.deallocate()
-    return host.to(device, config)
-
-
-move = reallocate
-
-
-def get_device_tensors(tensor):
-    """The tensors of the chips: itself."""
-    return [tensor]
-
-
-def aggregate_as_tensor(tensors):
-    """The one tensor of a list."""
-    if len(tensors) != 1:
-        raise ArgumentTypeError("aggregate_as_tensor: one chip has one tensor")
-    return tensors[0]
-
-
-def get_optimal_worker_cores_for_sharded_tensor(tensor, noc=None):
-    """Cores that hold the shards, or the cores nearest to their DRAM banks."""
-    from tensim.ttnn.cores import CoreCoord
-    from tensim.ttnn.placement import workers_of_banks
-
-    state = tensor.device_buffer("get_optimal_worker_cores_for_sharded_tensor")
-    if not state.in_dram:
-        return [CoreCoord(*core) for core in tensor.spec_cores()]
-    workers = workers_of_banks(tensor.device().host.arch, 0 if noc is None else noc.value)
-    return [CoreCoord(*workers[bank]) for bank, _ in tensor.spec_cores()]
-
-
-def dump_tensor(file_name, tensor):
-    """Write a tensor to a file (numpy's .npz) that `load_tensor` reads."""
-    values = tensor.values()
-    plain = values if values.dtype.kind in "fiu" else values.astype(np.float32)
-    described = {"dtype": tensor.dtype.name, "layout": tensor.layout.name, "tile": tensor.tile.tile_shape}
-    write_arrays(file_name, values=plain, **described)
-
-
-def load_tensor(file_name, device=None):
-    """Read a tensor that `dump_tensor` wrote."""
-    from tensim.ttnn.memory import Tile
-
-    with np.load(file_name, allow_pickle=False) as file:
-        dtype, layout = DataType[str(file["dtype"])], Layout[str(file["layout"])]
-        host = host_tensor(file["values"], dtype, layout, Tile(file["tile"].tolist()))
-    return host if device is None else host.to(device)
+    return Tensor._of(spec, buffer=buffer_of(spec, device), device=device)

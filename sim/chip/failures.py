@@ -19,7 +19,7 @@ UNDEFINED = (
     "here the kernel's C++ has no defined behaviour, and the compiler has left no code for it: look for a division by zero, a call "
     "through a null pointer or a function that ends without its return, on this line or after it"
 )
-# What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.interpreter`
+# What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.core_operations`
 UNMOVED_REACHED = (
     "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
     "memory that controls the kernel",

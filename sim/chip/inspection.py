@@ -9,7 +9,7 @@ from tensim.sim.chip.deadlock import what_it_waits_for
 from tensim.sim.chip.places import core_name, thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.disassembly.instruction_text import REGISTERS, text_of
-from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, RESPONSE_READY
+from tensim.sim.cores.niu.transactions import IN_TARGET, TO_SOURCE, TO_TARGET
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.tile import FACE_SIDE, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.operations import Op
@@ -22,7 +22,7 @@ from tensim.sim.errors import UsageError
 STATES = {st.IDLE: "idle", st.RUNNING: "running", st.PARKED: "waiting", st.ENDED: "ended"}
 NOT_POSTED = {OPERATION_START: "start", OPERATION_END: "end", OPERATION_EXECUTE: "instructions"}
 KINDS = ("read", "write", "atomic", "inline write")  # st.READ to st.INLINE
-STAGES = {AT_TARGET: "request", RESPONSE_READY: "at the target", AT_SOURCE: "response"}
+STAGES = {TO_TARGET: "request", IN_TARGET: "at the target", TO_SOURCE: "response"}
 DST_TILES = 16
 
 

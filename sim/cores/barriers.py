@@ -9,26 +9,17 @@ from tensim.sim.cores.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
 from tensim.sim.state import (
-    ATOMICS_OUT,
     NOC_WORDS,
     ONLY_FLUSHED,
     PARKED,
-    POSTED_FLUSH_AT,
-    POSTED_UNSENT,
-    READS_OUT,
     ROUTING,
-    TRID_FLUSH_AT,
-    TRID_READS,
     TRID_UNSENT,
-    TRID_WRITES,
     WAIT_ATOMIC_BARRIER,
     WAIT_FLUSH,
     WAIT_READ_BARRIER,
     WAIT_WRITE_BARRIER,
-    WRITE_FLUSH_AT,
-    WRITES_OUT,
-    WRITES_UNSENT,
     cores_of,
+    noc_counters_of,
     noc_words_of,
     threads_of,
     traffic_of,
@@ -39,25 +30,23 @@ from tensim.sim.state import (
 def barrier_open(m, thread, kind, noc, trid):
     """What the barrier still waits for (0: all of it is known): transactions, or writes that have not left yet."""
     words = noc_words_of(m)
-    base = thread * NOC_WORDS + 64 * noc
+    counters = noc_counters_of(m, thread, noc)
     if kind == Barrier.READ:
-        return words[base + READS_OUT]
+        return counters.reads_out
     if kind == Barrier.WRITE:
-        return words[base + WRITES_OUT]
+        return counters.writes_out
     if kind == Barrier.ATOMIC:
-        return words[base + ATOMICS_OUT]
+        return counters.atomics_out
     if kind == Barrier.FULL:
-        return (
-            words[base + READS_OUT] + words[base + WRITES_OUT] + words[base + ATOMICS_OUT] + words[base + POSTED_UNSENT]
-        )
+        return counters.reads_out + counters.writes_out + counters.atomics_out + counters.posted_unsent
     if kind == Barrier.READ_TRID:
-        return words[base + TRID_READS + trid]
+        return counters.trid_reads[trid]
     if kind == Barrier.WRITE_TRID:
-        return words[base + TRID_WRITES + trid]
+        return counters.trid_writes[trid]
     if kind == Barrier.WRITES_FLUSHED:
-        return words[base + WRITES_UNSENT]
+        return counters.writes_unsent
     if kind == Barrier.POSTED_WRITES_FLUSHED:
-        return words[base + POSTED_UNSENT]
+        return counters.posted_unsent
     return words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid]
 
 
@@ -86,15 +75,14 @@ def barrier(m, thread, now):
         traffic.write_barriers += 1
         if kind == Barrier.WRITE and traffic.barrier_period == ONLY_FLUSHED:
             kind = Barrier.WRITES_FLUSHED
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + 64 * noc
+    counters = noc_counters_of(m, thread, noc)
     until = now
     if kind == Barrier.WRITES_FLUSHED or kind == Barrier.FULL:
-        until = max(until, words[base + WRITE_FLUSH_AT])
+        until = max(until, counters.write_flush_at)
     if kind == Barrier.POSTED_WRITES_FLUSHED or kind == Barrier.FULL:
-        until = max(until, words[base + POSTED_FLUSH_AT])
+        until = max(until, counters.posted_flush_at)
     if kind == Barrier.WRITE_FLUSHED_TRID:
-        until = max(until, words[base + TRID_FLUSH_AT + trid])
+        until = max(until, counters.trid_flush_at[trid])
     if barrier_open(m, thread, kind, noc, trid) > 0:
         reason = WAIT_WRITE_BARRIER
         if kind == Barrier.READ or kind == Barrier.READ_TRID or kind == Barrier.FULL:

@@ -18,22 +18,19 @@ from tensim.sim.state import (
     OPEN_READS,
     WAIT_CB_BACK,
     WAIT_CB_FRONT,
+    circular_buffer_words,
     circular_buffers_of,
     noc_words_of,
     threads_of,
 )
 
-# Private columns of a circular buffer's row: the parked consumers and producers, a bit per slot of the core
-FRONT_WAITERS, BACK_WAITERS = 14, 15
-# The newest push and pop: cycle and pages, so that a core that looks late knows since when it could go on
-PUSHED_AT, PUSHED, POPPED_AT, POPPED = 16, 17, 18, 19
 COUNTER_MASK = 0xFFFF  # counters are compared in 16 bits (docs/hardware/kernel_api.md#circular-buffer-calls)
 
 
 @compiled(inline="always")
 def row_of(core, index):
-    """First word of the circular buffer's row."""
-    return (core * N_CIRCULAR_BUFFERS + index) * ctx.CB_WORDS
+    """Number of a circular buffer's record among those of all cores."""
+    return core * N_CIRCULAR_BUFFERS + index
 
 
 @compiled(inline="always")
@@ -47,44 +44,46 @@ def pointers_of(m, row):
     """(write pointer of the thread that fills a circular buffer, read pointer of the one that takes from it)."""
     cb = circular_buffers_of(m)
     fills, takes = (
-        cb[row + ctx.CB_PRODUCER] - 1,
-        cb[row + ctx.CB_CONSUMER] - 1,
+        cb[row].producer - 1,
+        cb[row].consumer - 1,
     )  # -1: nobody has, and the pointer is the first
     write = write_pointer(max(fills, 0) % THREADS_PER_CORE)
     read = write_pointer(max(takes, 0) % THREADS_PER_CORE) + 1
-    return cb[row + write], cb[row + read]
+    return circular_buffer_words(m, row)[write], circular_buffer_words(m, row)[read]
 
 
 @compiled(inline="always")
 def pages_inside(m, row):
     """Pages that a circular buffer holds, by the shared counters."""
     cb = circular_buffers_of(m)
-    return cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
+    return cb[row].received - cb[row].acked
 
 
 @compiled(inline="always")
 def acked_by(m, row, slot):
     """Pages that have been popped, as a thread of this slot knows it."""
-    return circular_buffers_of(m)[row + (ctx.CB_UNPACK_ACKED if slot == UNPACK_SLOT else ctx.CB_ACKED)]
+    cb = circular_buffers_of(m)[row]
+    return cb.unpack_acked if slot == UNPACK_SLOT else cb.acked
 
 
 @compiled(inline="always")
 def received_by(m, row, slot):
     """Pages that have been pushed, as a thread of this slot knows it."""
-    return circular_buffers_of(m)[row + (ctx.CB_PACK_RECEIVED if slot == PACK_SLOT else ctx.CB_RECEIVED)]
+    cb = circular_buffers_of(m)[row]
+    return cb.pack_received if slot == PACK_SLOT else cb.received
 
 
 @compiled(inline="always")
 def available(m, row, acked):
     """Pages for a thread that has looked at the number of popped ones when it began to wait."""
-    return (circular_buffers_of(m)[row + ctx.CB_RECEIVED] - acked) & COUNTER_MASK
+    return (circular_buffers_of(m)[row].received - acked) & COUNTER_MASK
 
 
 @compiled(inline="always")
 def free(m, row, received):
     """Room for a thread that has looked at the number of pushed pages when it began to wait."""
     cb = circular_buffers_of(m)
-    return (cb[row + ctx.CB_PAGES] - (received - cb[row + ctx.CB_ACKED])) & COUNTER_MASK
+    return (cb[row].pages - (received - cb[row].acked)) & COUNTER_MASK
 
 
 @compiled()
@@ -92,14 +91,11 @@ def count_level(m, thread, row, now, change):
     """Count the cycles for which a circular buffer has had its pages, which now become `change` more."""
     cb = circular_buffers_of(m)
     used = pages_inside(m, row)
-    level = (
-        min(max(used, 0), cb[row + ctx.CB_PAGES]) * cb[row + ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1
-        >> ctx.CB_LEVEL_BITS
-    )
-    cb[row + ctx.CB_LEVEL_CYCLES + level] += now - cb[row + ctx.CB_LEVEL_AT]
-    cb[row + ctx.CB_LEVEL_AT] = now
+    level = min(max(used, 0), cb[row].pages) * cb[row].level_scale + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
+    cb[row].level_cycles[level] += now - cb[row].level_at
+    cb[row].level_at = now
     if m.log_on != 0:
-        index = row // ctx.CB_WORDS % N_CIRCULAR_BUFFERS
+        index = row % N_CIRCULAR_BUFFERS
         log_event(m, thread, LOG_LEVEL + index, now, used + change, 1 if change > 0 else -1)
 
 
@@ -120,11 +116,11 @@ def check_open_reads(m, thread, address, size):
 def checked_row(m, thread, index, pages):
     """Row of a configured buffer of which a thread wants `pages`, or -1 after a fault."""
     t = threads_of(m)[thread]
-    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row_of(t.core, index)] == 0:
+    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row_of(t.core, index)].pages == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     row = row_of(t.core, index)
-    capacity = circular_buffers_of(m)[row + ctx.CB_PAGES]
+    capacity = circular_buffers_of(m)[row].pages
     if 0 <= pages <= capacity:
         return row
     if pages < 0 or pages > COUNTER_MASK:
@@ -161,12 +157,12 @@ def reserve_back(m, thread, now):
         return -1
     cb, received = circular_buffers_of(m), received_by(m, row, t.slot)
     room = free(m, row, received)
-    cb[row + ctx.CB_PRODUCER] = thread + 1
+    cb[row].producer = thread + 1
     if room < pages:
-        cb[row + BACK_WAITERS] |= 1 << t.slot
+        cb[row].back_waiters |= 1 << t.slot
         return park(m, thread, now, WAIT_CB_BACK + index, index, pages, received)
-    cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], pages)
-    return passed(m, thread, now, room - pages, cb[row + POPPED], cb[row + POPPED_AT])
+    cb[row].reserved = max(cb[row].reserved, pages)
+    return passed(m, thread, now, room - pages, cb[row].popped, cb[row].popped_at)
 
 
 @compiled()
@@ -176,13 +172,13 @@ def move_pointer(m, thread, row, column, index, pages):
     Data-movement cores go back to the start where they meet the end exactly, compute threads also when they have passed it
     (docs/hardware/kernel_api.md#circular-buffer-calls).
     """
-    cb, size = circular_buffers_of(m), pages * circular_buffers_of(m)[row + ctx.CB_PAGE_SIZE]
-    end, at = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE], cb[row + column] + size
-    if at > end and odd(m, thread, Fault.CB_STRADDLE, index, pages, cb[row + ctx.CB_PAGES]):
+    cb, size = circular_buffers_of(m), pages * circular_buffers_of(m)[row].page_size
+    end, at = cb[row].base + cb[row].size, circular_buffer_words(m, row)[column] + size
+    if at > end and odd(m, thread, Fault.CB_STRADDLE, index, pages, cb[row].pages):
         return False
     if at == end or (at > end and threads_of(m)[thread].slot >= FIRST_COMPUTE_SLOT):
-        at -= cb[row + ctx.CB_SIZE]
-    cb[row + column] = at
+        at -= cb[row].size
+    circular_buffer_words(m, row)[column] = at
     return True
 
 
@@ -195,11 +191,11 @@ def push_back(m, thread, now):
     if row < 0:
         return -1
     cb, pointer = circular_buffers_of(m), write_pointer(t.slot)
-    room = cb[row + ctx.CB_PAGES] - pages_inside(m, row)
+    room = cb[row].pages - pages_inside(m, row)
     if pages > room and odd(m, thread, Fault.CB_OVERRUN, index, pages, max(room, 0)):
         return -1
-    size = pages * cb[row + ctx.CB_PAGE_SIZE]
-    if t.reads_open > 0 and check_open_reads(m, thread, cb[row + pointer], size):
+    size = pages * cb[row].page_size
+    if t.reads_open > 0 and check_open_reads(m, thread, circular_buffer_words(m, row)[pointer], size):
         return -1
     if not move_pointer(m, thread, row, pointer, index, pages):
         return -1
@@ -213,16 +209,16 @@ def publish(m, thread, row, now, pages):
     """Count pages that a thread has pushed and wake who waits for them."""
     t, cb = threads_of(m)[thread], circular_buffers_of(m)
     count_level(m, thread, row, now, pages)
-    cb[row + ctx.CB_PRODUCER] = thread + 1
+    cb[row].producer = thread + 1
     if t.slot == PACK_SLOT:
-        cb[row + ctx.CB_PACK_RECEIVED] += pages
-        cb[row + ctx.CB_RECEIVED] = cb[row + ctx.CB_PACK_RECEIVED]
+        cb[row].pack_received += pages
+        cb[row].received = cb[row].pack_received
     else:
-        cb[row + ctx.CB_RECEIVED] += pages
-    cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED] - pages, 0)
-    cb[row + ctx.CB_PACKED] = 0
-    cb[row + PUSHED], cb[row + PUSHED_AT] = pages, now
-    if cb[row + FRONT_WAITERS] != 0:
+        cb[row].received += pages
+    cb[row].reserved = max(cb[row].reserved - pages, 0)
+    cb[row].packed = 0
+    cb[row].pushed, cb[row].pushed_at = pages, now
+    if cb[row].front_waiters != 0:
         wake_consumers(m, t.core, row, now)
 
 
@@ -233,10 +229,10 @@ def wake_consumers(m, core, row, now):
     for slot in range(THREADS_PER_CORE):
         waiter = core * THREADS_PER_CORE + slot
         t = threads_of(m)[waiter]
-        if (cb[row + FRONT_WAITERS] >> slot) & 1 == 0:
+        if (cb[row].front_waiters >> slot) & 1 == 0:
             continue
         if t.executes != 0 or available(m, row, t.wait_c) >= t.wait_b:
-            cb[row + FRONT_WAITERS] &= ~(1 << slot)
+            cb[row].front_waiters &= ~(1 << slot)
             wake(m, waiter, now + m.cb_visible, m.cb_call)
 
 
@@ -250,11 +246,11 @@ def wait_front(m, thread, now):
         return -1
     cb, acked = circular_buffers_of(m), acked_by(m, row, t.slot)
     found = available(m, row, acked)
-    cb[row + ctx.CB_CONSUMER] = thread + 1
+    cb[row].consumer = thread + 1
     if found < pages:
-        cb[row + FRONT_WAITERS] |= 1 << t.slot
+        cb[row].front_waiters |= 1 << t.slot
         return park(m, thread, now, WAIT_CB_FRONT + index, index, pages, acked)
-    return passed(m, thread, now, found - pages, cb[row + PUSHED], cb[row + PUSHED_AT])
+    return passed(m, thread, now, found - pages, cb[row].pushed, cb[row].pushed_at)
 
 
 @compiled()
@@ -280,14 +276,14 @@ def hand_back(m, thread, row, now, pages):
     """Count pages that a thread has popped and wake who waits for the room."""
     t, cb = threads_of(m)[thread], circular_buffers_of(m)
     count_level(m, thread, row, now, -pages)
-    cb[row + ctx.CB_CONSUMER] = thread + 1
+    cb[row].consumer = thread + 1
     if t.slot == UNPACK_SLOT:
-        cb[row + ctx.CB_UNPACK_ACKED] += pages
-        cb[row + ctx.CB_ACKED] = cb[row + ctx.CB_UNPACK_ACKED]
+        cb[row].unpack_acked += pages
+        cb[row].acked = cb[row].unpack_acked
     else:
-        cb[row + ctx.CB_ACKED] += pages
-    cb[row + POPPED], cb[row + POPPED_AT] = pages, now
-    if cb[row + BACK_WAITERS] != 0:
+        cb[row].acked += pages
+    cb[row].popped, cb[row].popped_at = pages, now
+    if cb[row].back_waiters != 0:
         wake_producers(m, t.core, row, now)
 
 
@@ -298,11 +294,11 @@ def wake_producers(m, core, row, now):
     for slot in range(THREADS_PER_CORE):
         waiter = core * THREADS_PER_CORE + slot
         t = threads_of(m)[waiter]
-        if (cb[row + BACK_WAITERS] >> slot) & 1 == 0:
+        if (cb[row].back_waiters >> slot) & 1 == 0:
             continue
         if t.executes != 0 or free(m, row, t.wait_c) >= t.wait_b:
-            cb[row + BACK_WAITERS] &= ~(1 << slot)
-            cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], t.wait_b if t.executes == 0 else 0)
+            cb[row].back_waiters &= ~(1 << slot)
+            cb[row].reserved = max(cb[row].reserved, t.wait_b if t.executes == 0 else 0)
             wake(m, waiter, now + m.cb_visible, m.cb_call)
 
 

@@ -16,7 +16,7 @@ from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import copy_bytes, zero_bytes
-from tensim.sim.state import circular_buffers_of, cores_of, threads_of
+from tensim.sim.state import circular_buffer_words, circular_buffers_of, cores_of, threads_of
 
 # Kinds of records (`tensim.sim.cores.riscv.traps.Print` has the same).  BUFFER_TILE: value = what there is, or a reason below;
 # extra = format | datums << 8 | width << 24.  DST_TILE: value = what there is, extra = what its words mean (`matrix_unit`).
@@ -77,10 +77,10 @@ def print_buffer_tile(m, thread, now, index, tile, pointer, width):
         found = NO_POINTER
     elif 0 <= index < N_CIRCULAR_BUFFERS:
         cb, row = circular_buffers_of(m), row_of(t.core, index)
-        if cb[row + ctx.CB_PAGES] != 0:
-            found, datums = cb[row + ctx.CB_TILE_SIZE], cb[row + ctx.CB_TILE_HW]
-            extra = cb[row + ctx.CB_FORMAT] | datums << 8 | width << 24
-            address = cb[row + column] + tile * found
+        if cb[row].pages != 0:
+            found, datums = cb[row].tile_size, cb[row].tile_hw
+            extra = cb[row].format | datums << 8 | width << 24
+            address = circular_buffer_words(m, row)[column] + tile * found
             if tile < 0 or address < 0 or address + found > m.l1_size:
                 found = OUTSIDE
             elif m.data_on == 0:

@@ -21,8 +21,10 @@ from pathlib import Path
 COMPILED = (
     "sim.engine sim.loop sim.state sim.noc sim.dram sim.cores sim.cores.niu sim.cores.numerics sim.cores.tensix "
     "sim.cores.kernels.kernel_runtime sim.cores.kernels.conventions sim.cores.riscv.interpreter sim.cores.riscv.core "
+    "sim.cores.riscv.core_memory sim.cores.riscv.core_operations sim.cores.riscv.instruction_results "
     "sim.cores.riscv.decode sim.cores.riscv.layout sim.cores.riscv.traps "
-    "traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
+    "traces.flatbuffers traces.light_metal.content traces.light_metal.content_state traces.light_metal.content_things "
+    "traces.light_metal.content_sizes traces.light_metal.content_arguments traces.light_metal.rules"
 ).split()
 CHECKS, COPROCESSOR, FABRIC = ("sim.cores.checks",), ("sim.cores.coprocessor",), ("sim.cores.fabric",)
 STOPS = ("sim.chip.stops",)

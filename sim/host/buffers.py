@@ -12,6 +12,7 @@ import numpy as np
 
 from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.allocator import round_up
+from tensim.sim.host.commands import ShardParameters
 from tensim.sim.host.large_bytes import bytes_to_fill
 
 DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
@@ -49,7 +50,7 @@ class Buffer:
     layout: int
     aligned_page_size: int
     banks: int
-    shard: object = None
+    shard: ShardParameters | None = None
     cores: list = field(default_factory=list)
     shard_banks: list = field(default_factory=list)
     shard_pages: tuple = (0, 0)  # shape of a shard in pages

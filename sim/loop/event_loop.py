@@ -2,7 +2,8 @@
 
 `run` is the only entry point from Python during a simulation.  It returns with `m.stop` saying why: the time limit, a
 finished program, spent fuel (so that Ctrl-C works), a pool that Python must enlarge, a fault, an empty event heap, or a
-full timeline log.  What Python calls takes the address of the machine's record: numba takes 25 us to unpack a record.
+full timeline log; docs/noc_models.md#the-event-loop draws its states.  What Python calls takes the address of the machine's
+record: numba takes 25 us to unpack a record.
 """
 
 from tensim.sim.cores import context as ctx
@@ -83,6 +84,7 @@ from tensim.sim.state import (
     threads_of,
 )
 
+NO_EVENT = -1  # in place of a cycle: a thread is parked, has ended or has failed, and has no next event of its own
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
 INSTRUCTIONS_PER_FUEL = 64  # of RISC-V cores: they take about as long as an event
@@ -113,7 +115,7 @@ def spin(m, thread, now):
 
 @compiled()
 def data_operation(m, thread, now):
-    """Operations of the data-movement vocabulary; the cycle at which the core goes on, or -1 (parked or failed)."""
+    """Operations of the data-movement vocabulary; the cycle at which the core goes on, or NO_EVENT (parked or failed)."""
     t = threads_of(m)[thread]
     op = t.operation
     if op == Op.CB_RESERVE_BACK:
@@ -188,7 +190,7 @@ def data_operation(m, thread, now):
     if op == Op.CB_PAGES_RESERVABLE or op == Op.CB_PAGES_AVAILABLE:
         value = poll_pages(m, thread, now, op == Op.CB_PAGES_AVAILABLE)
         if value < 0:
-            return -1
+            return NO_EVENT
         return with_result(m, thread, now, m.cb_call, value)
     if op == Op.PRINT:
         print_line(m, thread, now)
@@ -201,14 +203,14 @@ def data_operation(m, thread, now):
         return now
     if op == Op.FAIL:
         fail(m, thread, Fault.KERNEL_FAILED, argument(t, 0), 0, 0)
-        return -1
+        return NO_EVENT
     fail(m, thread, Fault.UNKNOWN_OPERATION, op, 0, 0)
-    return -1
+    return NO_EVENT
 
 
 @compiled()
 def compute_operation(m, thread, now):
-    """Operations of the compute vocabulary: (cycle of the next event or -1, whether the operation is complete)."""
+    """Operations of the compute vocabulary: (cycle of the next event or NO_EVENT, whether the operation is complete)."""
     t = threads_of(m)[thread]
     op = t.operation
     if FIRST_UNPACK <= op <= LAST_UNPACK:
@@ -230,7 +232,7 @@ def compute_operation(m, thread, now):
     if op == Op.CONFIG:
         return configure(m, thread, now), True
     fail(m, thread, Fault.UNKNOWN_OPERATION, op, 0, 0)
-    return -1, True
+    return NO_EVENT, True
 
 
 @compiled()
@@ -252,7 +254,7 @@ def end_thread(m, thread, now):
         for noc in range(2):
             if open_path(cores_of(m)[t.core], noc) != 0:
                 fail(m, thread, Fault.LINKED_LEFT_OPEN, noc, 0, 0)
-                return -1
+                return NO_EVENT
     launch = launches_of(m)[t.launch]
     launch.live -= 1
     if launch.live == 0:
@@ -260,18 +262,18 @@ def end_thread(m, thread, now):
         done_of(m)[m.n_done] = t.launch
         m.n_done += 1
         m.stop = STOP_LAUNCH_DONE
-    return -1
+    return NO_EVENT
 
 
 @compiled()
 def thread_event(m, thread, now):
-    """Let the posted operation of a thread act; returns the cycle of the thread's next event, or -1."""
+    """Let the posted operation of a thread act; returns the cycle of the thread's next event, or NO_EVENT."""
     t = threads_of(m)[thread]
     t.in_event_heap = 0
     if due(t, now):
         time = act(m, thread, now)
     else:
-        time = -1 if t.state == PARKED else t.event_at
+        time = NO_EVENT if t.state == PARKED else t.event_at
     if time >= 0:
         t.event_at, t.in_event_heap, t.heap_at = time, 1, time
     return time
@@ -279,13 +281,13 @@ def thread_event(m, thread, now):
 
 @compiled()
 def act(m, thread, now):
-    """An event of a thread; returns the cycle of its next one, or -1."""
+    """An event of a thread; returns the cycle of its next one, or NO_EVENT."""
     t = threads_of(m)[thread]
     op = t.operation
     if op == OPERATION_EXECUTE:
         return advance(m, thread, now)
     if m.checker_at != 0 and call_model(m.checker_at, m.self_at, -1 - thread, now) != 0:
-        return -1
+        return NO_EVENT
     if op == OPERATION_START:
         t.state, t.started = RUNNING, now
         t.issued = now

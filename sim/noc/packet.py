@@ -1,41 +1,12 @@
 """The packet model of the NoC: one event per packet and hop.
 
-The head of a packet takes the links of its route in the order in which heads arrive. At each link it claims the virtual
-channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue while another
-packet holds it; of those that wait the one goes first whose head came to the router first. The dateline bit is set behind the
-wrap of the ring and cleared by the turn, which keeps the tori free of deadlock
-(docs/hardware/noc.md#virtual-channels-and-arbitration). There are two classes of requests and one of responses, each with two
-VCs: a request keeps to the one that its static VC number (0 to 3: class and VC of it) names, responses and dynamic requests
-take whichever is free when they come to the front of a buffer behind their source, whose NIU sends one packet of a class at a
-time; an ejection link lends both to every response, and its VCs share it flit by flit. A DRAM endpoint takes static writes of
-both sides of the dateline one after the other. What a tile sends to itself goes by its own router alone, like everything
-else: into it and out of it in turn with the others of its class. A request of several flits that has waited in a router for
-its static VC gets it `reallocation` cycles after the tail before it has left.
-
-A waiting packet is buffered at the inputs of the routers behind it, up to `buffer` flits in each, and so holds the VCs of the
-links from its tail to its head. Its first flits to be buffered stand behind a link that is free again for the next packet only
-while the buffer has room for another like it. Packets leave a buffer in the order in which they came into it: a head waits
-until the tail before it has gone on, wherever the two are bound for. Claimed link by claimed link the cycle in which the tail
-leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link before, and
-only when the flit that is a buffer ahead has left and its credit is back. The links behind a waiting packet carry others
-meanwhile, and its own flits when it goes on: they are booked for the cycles from then on, and the gap before them for whoever
-comes until then. Flits of different VCs interleave on a link: a packet that comes later delays one that is under way by its
-flits, at most by as many as that one has left; a packet of one flit therefore never waits for a long one of another class,
-which it delays by one cycle.
-
-All VCs of a port share most of its buffer (ISA DRAMTile): `shared_buffer` flits beside one for each. A packet that finds other
-VCs full gets what is left, and sends no more flits than that per round trip of a credit. A VC is full when its packet waits,
-or goes on slowly for this reason further ahead; else it has the flits that its rate needs. This is what slows reads of many
-cores down by multiples: buffered requests take the places of responses. What a packet finds holds until its tail has passed.
-
-At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
-together, and what will pass it later leaves the time until then to others; what a tile sends to itself passes it twice, flit
-by flit. A read request is buffered in its target's NIU until the response starts to leave, and an NIU that is full of them
-holds its ejection link for all VCs of requests. A response leaves a DRAM tile as soon as its first data (a chunk of them, on
-Blackhole) are there and goes on at the channel's rate; what is written there comes out of the network no faster than the
-tile's port and the channel's write queue take it. A write on a dynamic VC that is under way together with the one of another
-sender before it arrives mixed with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
-Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
+The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual channel
+(VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue while another packet holds
+it.  A waiting packet is buffered at the inputs of the routers behind it, and so holds the VCs of the links from its tail to its
+head.  Claimed link by claimed link the cycle in which the tail leaves follows: not before the link has carried the flits claimed
+ahead, not before the tail has come over the link before, and only when the flit that is a buffer ahead has left and its credit
+is back.  docs/noc_models.md draws the states of a packet, what holds a VC and where credits go, and lists the rules at the ends
+of a route (#rules-of-the-packet-model); docs/hardware/noc.md#virtual-channels-and-arbitration is the chip's.
 """
 
 from tensim.sim.engine.compiled import compiled
@@ -43,7 +14,10 @@ from tensim.sim.engine.memory import lowest_bit
 from tensim.sim.noc.packet_state import (
     HELD,
     N_VCS,
+    NO_HOP,
     NO_PORT,
+    NO_QUEUE,
+    NOBODY,
     PORT_BITS,
     PORT_STREAMS,
     PORT_TICKS,
@@ -66,11 +40,11 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
     pk.tail = pk.rest = 0
-    pk.awaits_response, pk.dram_queue, pk.mixed = 0, -1, 0
+    pk.awaits_response, pk.dram_queue, pk.mixed = 0, NO_QUEUE, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = pk.waits = 0
-    pk.slow_hop = -1
+    pk.slow_hop = NO_HOP
 
 
 @compiled()
@@ -84,7 +58,7 @@ def head_event(links, vcs, ports, p, packets, index, now):
     source, at `left`.  `begun` is the cycle at which the head left the source.
     """
     pk = packets[index]
-    p.granted = p.tail_sent = -1
+    p.granted = p.tail_sent = NOBODY
     if pk.waits == 0:
         pk.arrive = now
         if pk.hop > 0 and vcs[pk.route[pk.hop - 1]].gone != pk.turn:
@@ -111,7 +85,7 @@ def head_event(links, vcs, ports, p, packets, index, now):
             wait_in_buffers(links, p, pk)
         wait_for_vc(vcs, packets, queue, index)
         return WAITING
-    claiming, others = index, -1
+    claiming, others = index, NOBODY
     while True:
         others = claim(links, vcs, ports, p, packets, claiming, now, others)
         if claiming != index:

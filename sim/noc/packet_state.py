@@ -22,60 +22,123 @@ DYNAMIC_VC = 16  # "VC number" of a request whose VC routers choose: the 4 bits 
 WAITING = -1
 REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
+NOBODY, NO_QUEUE, NO_HOP = -1, -1, -1  # the end of a queue or list of packets; no DRAM channel; no hop
 # The model's speed follows from the cache lines that a hop touches.
 LINK_DTYPE = in_cache_lines(
-    [(name, np.int64) for name in "clear gap_begin gap_end flits packets".split()]
-    + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner buffered closed".split()]
-    + [(name, np.int64) for name in "stall longest waiter reserved stamp offset".split()]
-)
-# clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
-# tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
-# gap_begin, gap_end: cycles before `clear` that nothing is booked for yet;
-# requests: reads that the NIU behind it can buffer, `buffered` that it does, `closed`: bit set of VCs held until it has room;
-# writer: 1 + injection link of the last packet for a DRAM channel;
-# stall: cycles that packets waited for it, `longest` the most that one did, of the tile whose injection link is `waiter`;
-# in_use: bit set of VCs that hold anything, and of some that no longer do
-VC_DTYPE = in_cache_lines(
-    [(name, np.int64) for name in "free full left".split()]
-    + [(name, np.int32) for name in "waiting holder behind last_behind".split()]
-    + [(name, np.int16) for name in "buffered hop room use entered gone".split()],
-)
-# Of a VC, N_VCS of each link.  free: the cycle from which it is, or HELD; waiting: queue of those that
-# wait for it or the other one of its pair, its first packet (of the pair's first VC) or last one (of its second); buffered:
-# flits in the buffer behind the link; full: 0, or the cycle from which it would be free if that buffer had room; holder: the
-# last packet that took it, at hop `hop` of its route, with `room` for flits, of which its rate needs `use`; entered, gone:
-# packets that have taken it and whose tails have left the buffer behind it, the last one in cycle `left` (both wrap round);
-# behind, last_behind: queue of the packets in that buffer whose heads wait until the tail before them has left it
-PACKET_DTYPE = in_cache_lines(
-    [(name, np.int64) for name in "time arrive".split()]
-    + [(name, np.int32) for name in "link vc tile flits next dram_queue".split()]
-    + [(name, np.int16) for name in "hop tail rest x_hops y_hops slow_hop turn".split()]
-    + [
-        (name, np.int8)
-        for name in "noc response dateline dynamic static_vc waits awaits_response local mixed delivered".split()
+    [
+        ("clear", "i8"),  # the cycle from which it has nothing left to carry
+        ("gap_begin", "i8"),  # from here
+        ("gap_end", "i8"),  # to here, before `clear`, nothing is booked for it yet
+        ("flits", "i8"),  # that it has carried
+        ("packets", "i8"),  # that it has carried
+        ("in_use", "i4"),  # bit set of VCs that hold anything, and of some that no longer do
+        ("latency", "i4"),  # cycles of a head over it
+        ("port", "i4"),  # the tile whose L1 is behind it, or NO_PORT
+        ("next_tile", "i4"),  # the tile behind it
+        ("wraps", "i4"),  # 1 on the link that closes the ring
+        ("writer", "i4"),  # 1 + injection link of the last packet for a DRAM channel
+        ("requests", "i4"),  # reads that the NIU behind it can buffer
+        ("owner", "i4"),  # the tile whose multicasts hold it until `reserved`
+        ("buffered", "i4"),  # reads that the NIU behind it does buffer
+        ("closed", "i4"),  # bit set of VCs held until that NIU has room
+        ("stall", "i8"),  # cycles that packets waited for it
+        ("longest", "i8"),  # the most that one did
+        ("waiter", "i8"),  # its injection link
+        ("reserved", "i8"),  # the cycle until which the path of a multicast holds it
+        ("stamp", "i8"),  # of the last multicast over it (`tensim.sim.noc.multicast`)
+        ("offset", "i8"),  # cycles of that one's head up to it
     ]
-    + [(name, np.int64) for name in "begun left supplied dram_queue_ticks dram_queue_room fragments_ticks".split()]
-    + [(name, np.int32) for name in "emission buffered_behind next_granted next_tail_sent".split()]
-    + [("route", np.int16, MAX_ROUTE), ("rooms", np.int16, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
 )
-# tail: the first hop whose VC it still holds; rest: flits in the buffer before that link; rooms: for how many flits of it the
-# buffer behind each link of its route has room; turn: its number among the packets that came over the last of them;
-# awaits_response: 1 for a read request; vc: the index of the last VC that it took or waits for; buffered_behind: 1 + that of
-# the ejection behind which its request is buffered, or 0; supplied: the cycle by which a DRAM channel has given all data of a
-# response, else 0; dram_queue: write queue of the DRAM channel it goes to, as an index of the ports, or -1; dram_queue_ticks:
-# time it takes of that channel, fragments_ticks: if its flits come mixed with those of others; dram_queue_room: time that as many
-# writes like it take as the queue has room for; dynamic: 1 for a request whose
-# VC routers may change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came so; waits: 1 while its head waits for a
-# VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
+# N_VCS of each link
+VC_DTYPE = in_cache_lines(
+    [
+        ("free", "i8"),  # the cycle from which it is, or HELD
+        ("full", "i8"),  # 0, or the cycle from which it would be free if the buffer behind it had room
+        ("left", "i8"),  # the cycle in which the last tail left that buffer
+        ("waiting", "i4"),  # queue for it or its pair: of the first VC the head, of the second the end; or NOBODY
+        ("holder", "i4"),  # the last packet that took it
+        ("behind", "i4"),  # queue in the buffer, of heads that wait for the tail before them; or NOBODY
+        ("last_behind", "i4"),  # the end of that queue
+        ("buffered", "i2"),  # flits in the buffer behind the link
+        ("hop", "i2"),  # of the holder's route, at which it took it
+        ("room", "i2"),  # for how many of its flits the buffer had room
+        ("use", "i2"),  # flits of that room which its rate needs
+        ("entered", "i2"),  # packets that have taken it (wraps round)
+        ("gone", "i2"),  # packets whose tails have left the buffer behind it (wraps round)
+    ]
+)
+PACKET_DTYPE = in_cache_lines(
+    [
+        ("time", "i8"),  # the cycle of its next event, for a list of those that go on
+        ("arrive", "i8"),  # the cycle at which its head came to the link
+        ("link", "i4"),  # that its head is at
+        ("vc", "i4"),  # index of the last VC that it took or waits for
+        ("tile", "i4"),  # whose router its head is in
+        ("flits", "i4"),  # of the packet
+        ("next", "i4"),  # in the queue that it waits in
+        ("dram_queue", "i4"),  # write queue of the DRAM channel it goes to, as an index of the ports; or NO_QUEUE
+        ("hop", "i2"),  # of its route that its head is at
+        ("tail", "i2"),  # the first hop whose VC it still holds
+        ("rest", "i2"),  # flits in the buffer before that link
+        ("x_hops", "i2"),  # left along x
+        ("y_hops", "i2"),  # left along y
+        ("slow_hop", "i2"),  # the last hop whose buffer had less room than its rate needs; or NO_HOP
+        ("turn", "i2"),  # its number among the packets that came over the last link
+        ("noc", "i1"),  # 0 or 1
+        ("response", "i1"),  # REQUEST or RESPONSE
+        ("dateline", "i1"),  # 1 behind the wrap of the ring it is in
+        ("dynamic", "i1"),  # 1: a request whose VC routers may change
+        ("static_vc", "i1"),  # of a request, 0 to 3
+        ("waits", "i1"),  # 1 while its head waits for a VC
+        ("awaits_response", "i1"),  # 1 for a read request
+        ("local", "i1"),  # 1: to its own tile
+        ("mixed", "i1"),  # 1: its flits came mixed with those of others
+        ("delivered", "i1"),  # 1: its head is in the target
+        ("begun", "i8"),  # the cycle at which its head left the source
+        ("left", "i8"),  # the cycle at which its tail leaves the source
+        ("supplied", "i8"),  # the cycle by which a DRAM channel has given all data of a response, else 0
+        ("dram_queue_ticks", "i8"),  # time that it takes of its DRAM channel
+        ("dram_queue_room", "i8"),  # time that as many writes like it take as the queue has room for
+        ("fragments_ticks", "i8"),  # time that it takes of its DRAM channel when mixed
+        ("emission", "i4"),  # cycles in which its source emits it
+        ("buffered_behind", "i4"),  # 1 + VC of the ejection behind which its request is buffered, or 0
+        ("next_granted", "i4"),  # in the list of those that have got their link
+        ("next_tail_sent", "i4"),  # in the list of those whose tail leaves the source
+        ("route", "i2", MAX_ROUTE),  # VCs that it has taken, hop by hop
+        ("rooms", "i2", MAX_ROUTE),  # for how many of its flits the buffers behind them had room
+        ("done", "i8", MAX_ROUTE),  # cycles in which its tail has come over them
+    ]
+)
 NOC_PARAMS_DTYPE = np.dtype(
-    [(name, np.int64) for name in (
-        "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks dram_ports dram_port_ticks n_ports "
-        "reserve even_extra odd_extra stamp granted tail_sent reallocation dram_cost chunk_flits shared_buffer "
-        "round_trip"
-    ).split()]
-    + [("tree", np.int64, MAX_TREE)],
+    [
+        ("width", "i8"),  # tiles of the grid along x
+        ("height", "i8"),  # and y
+        ("tiles", "i8"),  # of the grid
+        ("hop", "i8"),  # cycles of a head through a router and over its link
+        ("inject", "i8"),  # from the NIU into its router
+        ("buffer", "i8"),  # flits of one VC that a router holds
+        ("read_cost", "i8"),  # cycles per flit in which a source emits, of reads, times 1024
+        ("write_cost", "i8"),  # of writes
+        ("multicast_cost", "i8"),  # of multicasts
+        ("port_ticks", "i8"),  # PORT_TICKS that a flit takes of an L1 port
+        ("dram_ports", "i8"),  # the first port of a DRAM tile
+        ("dram_port_ticks", "i8"),  # PORT_TICKS that a flit takes of it
+        ("n_ports", "i8"),  # number of ports
+        ("reserve", "i8"),  # cycles that the path of a multicast stays reserved, for each hop
+        ("even_extra", "i8"),  # and once, for an even number of hops
+        ("odd_extra", "i8"),  # for an odd one
+        ("stamp", "i8"),  # of the newest multicast
+        ("granted", "i8"),  # list of packets that have got their link, or NOBODY
+        ("tail_sent", "i8"),  # list of packets whose tail leaves the source, or NOBODY
+        ("reallocation", "i8"),  # cycles in which a VC goes from one packet to the next
+        ("dram_cost", "i8"),  # cycles per flit of a DRAM bank, times 1024
+        ("chunk_flits", "i8"),  # flits of a response that leave a DRAM tile at once
+        ("shared_buffer", "i8"),  # flits that all VCs of a port share
+        ("round_trip", "i8"),  # cycles until a credit is back
+        ("tree", "i8", MAX_TREE),  # links of the newest multicast
+    ],
     align=True,
-)  # fmt: skip
+)
 
 
 def build_links(arch):
@@ -111,7 +174,7 @@ def build_vcs(arch):
     width, height = arch.noc_size
     assert 2 * width * height * LINKS_PER_TILE * N_VCS <= 1 << 15  # `route` of a packet holds their indices
     vcs = zeros_in_cache_lines(2 * width * height * LINKS_PER_TILE * N_VCS, VC_DTYPE)
-    vcs["waiting"] = vcs["behind"] = -1
+    vcs["waiting"] = vcs["behind"] = NOBODY
     return vcs
 
 
@@ -148,7 +211,7 @@ def build_noc_params(arch):
     p["chunk_flits"] = arch["dram.read_chunk_bytes"] // arch["noc.flit_bytes"]
     p["reallocation"] = arch["noc.reallocation_cycles"]
     p["dram_ports"], p["n_ports"] = p["tiles"] + arch.dram_banks, n_ports(arch)
-    p["granted"] = p["tail_sent"] = -1
+    p["granted"] = p["tail_sent"] = NOBODY
     return params
 
 

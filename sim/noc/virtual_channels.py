@@ -2,7 +2,7 @@
 
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import lowest_bit
-from tensim.sim.noc.packet_state import PORT_BITS, PORT_TICKS, REQUEST_VCS, link_of, number_of
+from tensim.sim.noc.packet_state import NOBODY, PORT_BITS, PORT_TICKS, REQUEST_VCS, link_of, number_of
 
 
 @compiled(forceinline=True)
@@ -58,7 +58,7 @@ def depart(vcs, packets, p, at, time, now):
 @compiled(inline="always")
 def wait_behind_tail(vc, packets, index):
     """A head waits in the buffer behind a VC for the tail before it; heads come in their turn."""
-    packets[index].next = -1
+    packets[index].next = NOBODY
     if vc.behind < 0:
         vc.behind = index
     else:
@@ -92,9 +92,9 @@ def set_free(vcs, packets, at, free, others):
 @compiled()
 def wait_for_vc(vcs, packets, queue, index):
     """Put a packet into the queue for a pair of VCs: behind all whose heads came to this router no later than its own."""
-    arrive, before, following = packets[index].arrive, -1, vcs[queue].waiting
+    arrive, before, following = packets[index].arrive, NOBODY, vcs[queue].waiting
     if following >= 0 and packets[vcs[queue + 1].waiting].arrive <= arrive:
-        before, following = vcs[queue + 1].waiting, -1
+        before, following = vcs[queue + 1].waiting, NOBODY
     while following >= 0 and packets[following].arrive <= arrive:
         before, following = following, packets[following].next
     packets[index].next = following
@@ -108,14 +108,14 @@ def wait_for_vc(vcs, packets, queue, index):
 
 @compiled()
 def take_waiting(vcs, packets, at):
-    """Take the first packet that waits for a VC, or for either of its pair, out of the pair's queue; -1 if there is none."""
-    first, last, before = vcs[at & ~1], vcs[at | 1], -1
+    """Take the first packet that waits for a VC, or for either of its pair, out of the pair's queue; NOBODY if there is none."""
+    first, last, before = vcs[at & ~1], vcs[at | 1], NOBODY
     waiting = first.waiting
     if number_of(at) < REQUEST_VCS:
         while waiting >= 0 and packets[waiting].vc != at and packets[waiting].dynamic == 0:
             before, waiting = waiting, packets[waiting].next
     if waiting < 0:
-        return -1
+        return NOBODY
     following = packets[waiting].next
     if before < 0:
         first.waiting = following
@@ -168,7 +168,7 @@ def leave_niu(link, vcs, packets, first, now, others):
     link.buffered -= 1
     claiming = others
     while claiming == others and link.closed != 0 and link.buffered < link.requests:
-        oldest, left = -1, link.closed
+        oldest, left = NOBODY, link.closed
         while left:
             at = first + lowest_bit(left)
             left &= left - 1

@@ -27,7 +27,7 @@ def test_compute_operations_are_those_of_the_coprocessor():
 
 def test_a_function_that_is_not_computed_is_an_error():
     with pytest.raises(TypeError, match="int_unary does not compute EXP"):
-        check_complete(int_unary, SfpuUnary.EXP, SfpuUnary.BITWISE_NOT)
+        check_complete((int_unary,), SfpuUnary.EXP, SfpuUnary.BITWISE_NOT)
 
 
 @pytest.mark.parametrize(

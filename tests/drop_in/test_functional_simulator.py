@@ -96,8 +96,9 @@ def main(chip, *names):
 
 # names of the cases, without their module's device
 NAMES = """
-import ast, json, sys
-functions = [one for one in ast.parse(open(sys.argv[1]).read()).body if isinstance(one, ast.FunctionDef)]
+import ast, json, pathlib, sys
+files = sorted(pathlib.Path(sys.argv[1]).with_name("case_groups").glob("*.py"))
+functions = [one for file in files for one in ast.parse(file.read_text()).body if isinstance(one, ast.FunctionDef)]
 print(json.dumps([one.name for one in functions if any("case" in ast.unparse(mark) for mark in one.decorator_list)]))
 """
 

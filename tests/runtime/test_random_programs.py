@@ -10,7 +10,9 @@ import warnings
 
 import pytest
 
-from tests.runtime.random_programs import Run, check, fault_of, looking, make_program, times
+from tests.runtime.program_model import check
+from tests.runtime.program_runs import Run, fault_of, looking, times
+from tests.runtime.random_programs import make_program
 
 PROGRAMS, FIRST = int(os.environ.get("TENSIM_RANDOM_PROGRAMS", 150)), int(os.environ.get("TENSIM_RANDOM_SEED", 0))
 BATCH = 25

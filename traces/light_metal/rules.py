@@ -8,7 +8,7 @@ import functools
 import numpy as np
 
 from tensim.traces.flatbuffers.schema import light_metal_schema
-from tensim.traces.light_metal import content as walk
+from tensim.traces.light_metal import content_state as walk
 
 BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER = walk.BUFFER, walk.PROGRAM, walk.KERNEL, walk.CIRCULAR_BUFFER
 SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MANAGER, TRACE = (

@@ -24,7 +24,8 @@ from tensim.traces.flatbuffers.schema import (
     VECTOR,
     light_metal_schema,
 )
-from tensim.traces.light_metal import content
+from tensim.traces.light_metal import content, content_sizes, content_things
+from tensim.traces.light_metal import content_state as state
 from tensim.traces.light_metal.rules import SPACE_NAMES, rule_arrays
 
 NUMBERINGS = ("e2", "late")
@@ -300,7 +301,7 @@ def _command_number(problem):
 
 def _unknown_fields(data, numbering):
     raw, schema = as_bytes(data), schema_arrays()
-    count, first = content.root_vector(raw, content.ROOT_COMMANDS)
+    count, first = state.root_vector(raw, state.ROOT_COMMANDS)
     return content.tables_with_unknown_fields(
         raw, schema.members[numbering][_command_type()], schema.objects, first, count
     )
@@ -315,49 +316,49 @@ def _command_type():
 # --- content
 
 _CONTENT_WHY = {
-    content.NO_COMMAND: "the command is empty",
-    content.UNKNOWN_ID: "no earlier command created {kind} {value}",
-    content.CREATED_TWICE: "id {value} already names a {actual}",
-    content.WRONG_KIND: "id {value} names a {actual}, not a {kind}",
-    content.USED_AFTER_DELETE: "{kind} {value} was deleted before",
-    content.USED_AFTER_DEALLOCATION: "{kind} {value} was deallocated before",
-    content.WRONG_OWNER: "{kind} {value} belongs to program {bound}",
-    content.NO_QUEUE: "there is no command queue {value}; the device has {bound}",
-    content.UNKNOWN_DEVICE: "the file describes no device {value}",
-    content.CLOSED_DEVICE: "device {value} was closed before",
-    content.TOO_MANY_DEVICES: "more than {bound} devices",
-    content.BAD_SIZE: "a buffer of {value} B; at most {bound}",
-    content.BAD_PAGE_SIZE: "pages of {value} B in a buffer of {bound} B",
-    content.TOO_MUCH_MEMORY: "the buffers alive at this point take {value} B; at most {bound}",
-    content.NO_PAYLOAD: "there is no payload {value}; the file has {bound}",
-    content.TWO_SOURCES: "the data is both in the command and in payload {value}",
-    content.NO_DATA: "the command holds no data",
-    content.BEYOND_BUFFER: "the transfer ends at byte {value} of a buffer of {bound} B",
-    content.BAD_INDEX: "index {value}; there are {bound}",
-    content.BAD_CORE: "core number {value}; there are {bound}",
-    content.LENGTHS_DIFFER: "{value} lists of arguments for {bound} cores",
-    content.NO_TRACE_DATA: "the file holds no trace {value}",
-    content.TRACE_NOT_READY: "trace {value} is not loaded",
-    content.UNKNOWN_CODEC: "payloads are packed with one of: " + ", ".join(CODECS),
-    content.BAD_PAYLOAD_SIZE: "the payload states {value} B and holds {bound} B",
-    content.RATIO: "{bound} B cannot unpack to {value} B",
-    content.TOO_MUCH_PAYLOAD: "with this payload of {value} B the payloads take more than {bound} B in all",
-    content.TRACE_ORDER: "trace {value} after trace {bound}; ids must ascend",
-    content.TOO_LATE: "host time {value} fs; at most {bound}",
-    content.TOO_LONG: "{value} fs; all commands together may ask for {bound}",
-    content.BACKWARDS: "a range of cores ends at {value}, before its start at {bound}",
-    content.OVERLAP: "core ({value},{bound}) is in two ranges",
-    content.TOO_MANY_CORES: "all commands together name {value} cores; at most {bound}",
-    content.TOO_MANY_ELEMENTS: "vectors are shared so often that they count {value} elements; at most {bound}",
+    state.NO_COMMAND: "the command is empty",
+    state.UNKNOWN_ID: "no earlier command created {kind} {value}",
+    state.CREATED_TWICE: "id {value} already names a {actual}",
+    state.WRONG_KIND: "id {value} names a {actual}, not a {kind}",
+    state.USED_AFTER_DELETE: "{kind} {value} was deleted before",
+    state.USED_AFTER_DEALLOCATION: "{kind} {value} was deallocated before",
+    state.WRONG_OWNER: "{kind} {value} belongs to program {bound}",
+    state.NO_QUEUE: "there is no command queue {value}; the device has {bound}",
+    state.UNKNOWN_DEVICE: "the file describes no device {value}",
+    state.CLOSED_DEVICE: "device {value} was closed before",
+    state.TOO_MANY_DEVICES: "more than {bound} devices",
+    state.BAD_SIZE: "a buffer of {value} B; at most {bound}",
+    state.BAD_PAGE_SIZE: "pages of {value} B in a buffer of {bound} B",
+    state.TOO_MUCH_MEMORY: "the buffers alive at this point take {value} B; at most {bound}",
+    state.NO_PAYLOAD: "there is no payload {value}; the file has {bound}",
+    state.TWO_SOURCES: "the data is both in the command and in payload {value}",
+    state.NO_DATA: "the command holds no data",
+    state.BEYOND_BUFFER: "the transfer ends at byte {value} of a buffer of {bound} B",
+    state.BAD_INDEX: "index {value}; there are {bound}",
+    state.BAD_CORE: "core number {value}; there are {bound}",
+    state.LENGTHS_DIFFER: "{value} lists of arguments for {bound} cores",
+    state.NO_TRACE_DATA: "the file holds no trace {value}",
+    state.TRACE_NOT_READY: "trace {value} is not loaded",
+    state.UNKNOWN_CODEC: "payloads are packed with one of: " + ", ".join(CODECS),
+    state.BAD_PAYLOAD_SIZE: "the payload states {value} B and holds {bound} B",
+    state.RATIO: "{bound} B cannot unpack to {value} B",
+    state.TOO_MUCH_PAYLOAD: "with this payload of {value} B the payloads take more than {bound} B in all",
+    state.TRACE_ORDER: "trace {value} after trace {bound}; ids must ascend",
+    state.TOO_LATE: "host time {value} fs; at most {bound}",
+    state.TOO_LONG: "{value} fs; all commands together may ask for {bound}",
+    state.BACKWARDS: "a range of cores ends at {value}, before its start at {bound}",
+    state.OVERLAP: "core ({value},{bound}) is in two ranges",
+    state.TOO_MANY_CORES: "all commands together name {value} cores; at most {bound}",
+    state.TOO_MANY_ELEMENTS: "vectors are shared so often that they count {value} elements; at most {bound}",
 }
 
 
 def _limit_words(limits):
     words = np.zeros(7, np.int64)
-    words[content.LIMIT_BUFFER_BYTES], words[content.LIMIT_PAYLOAD_BYTES] = limits.buffer_bytes, limits.payload_bytes
-    words[content.LIMIT_RATIO], words[content.LIMIT_QUEUES] = limits.payload_ratio, limits.queues
-    words[content.LIMIT_ELEMENTS], words[content.LIMIT_FS] = limits.elements, limits.simulated_fs
-    words[content.LIMIT_CORES] = limits.cores
+    words[state.LIMIT_BUFFER_BYTES], words[state.LIMIT_PAYLOAD_BYTES] = limits.buffer_bytes, limits.payload_bytes
+    words[state.LIMIT_RATIO], words[state.LIMIT_QUEUES] = limits.payload_ratio, limits.queues
+    words[state.LIMIT_ELEMENTS], words[state.LIMIT_FS] = limits.elements, limits.simulated_fs
+    words[state.LIMIT_CORES] = limits.cores
     return words
 
 
@@ -371,40 +372,40 @@ def _command_members(numbering):
 
 def _content(raw, numbering, limits):
     """The state of the walk before the first command, without the ids."""
-    payloads, _ = content.root_vector(raw, content.ROOT_PAYLOADS)
-    traces, _ = content.root_vector(raw, content.ROOT_TRACES)
+    payloads, _ = state.root_vector(raw, state.ROOT_PAYLOADS)
+    traces, _ = state.root_vector(raw, state.ROOT_TRACES)
     empty, (first_rule, rules) = np.zeros(0, np.int64), rule_arrays()
-    return content.Content(
+    return state.Content(
         data=raw, members=_command_members(numbering), first_rule=first_rule, rules=rules,
-        ids=empty, things=np.zeros((0, content.THING_COLUMNS), np.int64),
-        devices=np.zeros((content.MAX_DEVICES, 3), np.int64), payloads=np.zeros(payloads, np.int64),
+        ids=empty, things=np.zeros((0, state.THING_COLUMNS), np.int64),
+        devices=np.zeros((state.MAX_DEVICES, 3), np.int64), payloads=np.zeros(payloads, np.int64),
         traces=np.zeros(traces, np.int64), totals=np.zeros(8, np.int64), limits=_limit_words(limits),
-        problems=np.zeros((limits.problems, content.PROBLEM_COLUMNS), np.int64),
-        grid=np.zeros((content.GRID, content.GRID), np.int64),
+        problems=np.zeros((limits.problems, state.PROBLEM_COLUMNS), np.int64),
+        grid=np.zeros((state.GRID, state.GRID), np.int64),
     )  # fmt: skip
 
 
 def verify_content(data, numbering="e2", limits=None):
     """What is wrong with ids, sizes, queues, devices and payloads of a file whose structure is sound: a list of Problem."""
     raw, limits = as_bytes(data), limits or Limits()
-    count, first = content.root_vector(raw, content.ROOT_COMMANDS)
+    count, first = state.root_vector(raw, state.ROOT_COMMANDS)
     if count > limits.commands:
         return [Problem(first - 4, "commands", f"{count} commands; at most {limits.commands}")]
     c = _content(raw, numbering, limits)
-    content.check_start(c)
-    content.check_payloads(c, content.root_vector(raw, content.ROOT_PAYLOADS)[1], _codec_words())
-    content.read_traces(c, content.root_vector(raw, content.ROOT_TRACES)[1])
-    devices, first_device = content.root_vector(raw, content.ROOT_DEVICES)
+    content_sizes.check_start(c)
+    content.check_payloads(c, state.root_vector(raw, state.ROOT_PAYLOADS)[1], _codec_words())
+    content.read_traces(c, state.root_vector(raw, state.ROOT_TRACES)[1])
+    devices, first_device = state.root_vector(raw, state.ROOT_DEVICES)
     content.open_devices(c, first_device, devices)
-    hosts, first_host = content.root_vector(raw, content.ROOT_HOSTS)
+    hosts, first_host = state.root_vector(raw, state.ROOT_HOSTS)
     content.open_hosts(c, first_host, hosts)
     keys = np.zeros(count, np.int64)
-    ids = np.unique(keys[: content.collect_ids(c, first, count, keys)])
-    c = c._replace(ids=ids, things=np.zeros((len(ids), content.THING_COLUMNS), np.int64))
+    ids = np.unique(keys[: content_things.collect_ids(c, first, count, keys)])
+    c = c._replace(ids=ids, things=np.zeros((len(ids), state.THING_COLUMNS), np.int64))
     content.check_commands(c, first, count)
-    names, first_name = content.root_vector(raw, content.ROOT_NAMES)
+    names, first_name = state.root_vector(raw, state.ROOT_NAMES)
     content.check_names(c, first_name, names)
-    return [_content_problem(raw, c, first, row) for row in c.problems[: c.totals[content.PROBLEM_COUNT]].tolist()]
+    return [_content_problem(raw, c, first, row) for row in c.problems[: c.totals[state.PROBLEM_COUNT]].tolist()]
 
 
 def _codec_words():
@@ -412,25 +413,25 @@ def _codec_words():
 
 
 def _content_problem(raw, c, first, row):
-    space, bound = row[content.PROBLEM_SPACE], row[content.BOUND]
+    space, bound = row[state.PROBLEM_SPACE], row[state.BOUND]
     kind = SPACE_NAMES[space] if space >= 0 else ""
-    actual = SPACE_NAMES[bound] if row[content.CODE] in (content.WRONG_KIND, content.CREATED_TWICE) else ""
-    why = _CONTENT_WHY[row[content.CODE]].format(value=row[content.VALUE], bound=bound, kind=kind, actual=actual)
-    return Problem(row[content.OFFSET], _content_path(raw, c, first, row), why)
+    actual = SPACE_NAMES[bound] if row[state.CODE] in (state.WRONG_KIND, state.CREATED_TWICE) else ""
+    why = _CONTENT_WHY[row[state.CODE]].format(value=row[state.VALUE], bound=bound, kind=kind, actual=actual)
+    return Problem(row[state.OFFSET], _content_path(raw, c, first, row), why)
 
 
 def _content_path(raw, c, first, row):
     """Path of the field that a problem of the content lies in."""
-    schema, command = light_metal_schema(), row[content.COMMAND]
+    schema, command = light_metal_schema(), row[state.COMMAND]
     table, path = schema.objects[schema.root], ""
     if command >= 0:
-        member = content.command_of(c, first, command)[0]
+        member = state.command_of(c, first, command)[0]
         path = f"commands[{command}].cmd"
         if member == 0:
             return path
         table, path = schema.objects[schema.enum("CommandType").members[member]], path + "."
-    field = table.fields[row[content.FIELD]]
-    path += field.name if row[content.ELEMENT] < 0 else f"{field.name}[{row[content.ELEMENT]}]"
-    if row[content.SUB] >= 0:
-        path += f".{schema.objects[field.type.index].fields[row[content.SUB]].name}"
+    field = table.fields[row[state.FIELD]]
+    path += field.name if row[state.ELEMENT] < 0 else f"{field.name}[{row[state.ELEMENT]}]"
+    if row[state.SUB] >= 0:
+        path += f".{schema.objects[field.type.index].fields[row[state.SUB]].name}"
     return path

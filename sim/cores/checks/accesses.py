@@ -1,6 +1,5 @@
 """L1 bytes that operations read and write themselves: tiles that are unpacked and packed, sources of NoC writes."""
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.races import touch
 from tensim.sim.cores.checks.shadow import MAX_READS, thread_of, words_table
@@ -19,13 +18,13 @@ def read_tiles(m, s, thread, index, tile, count, width):
     if not configured(m, t.core, index):
         return
     cb, row = circular_buffers_of(m), row_of(t.core, index)
-    start, size = cb[row + ctx.CB_READ_PTR], cb[row + ctx.CB_TILE_SIZE]
+    start, size = cb[row].read_ptr, cb[row].tile_size
     if width > 0:
         block = width * size
         first, last = tile // width, (tile + count - 1) // width
         start, size = start + first * block, (last - first + 1) * block
     else:
-        page = cb[row + ctx.CB_PAGE_SIZE]
+        page = cb[row].page_size
         start, size = start + tile * page, (count - 1) * page + size
     clock = thread_of(s, thread).clock
     if start >= 0 and not read_before(s, thread, start, size, clock << 32 | t.line):
@@ -71,11 +70,11 @@ def pack_accesses(m, s, thread):
     if not configured(m, t.core, index):
         return
     cb, row, clock = circular_buffers_of(m), row_of(t.core, index), thread_of(s, thread).clock
-    page = out if out >= 0 else cb[row + ctx.CB_PACKED]
-    base, size = cb[row + ctx.CB_WRITE_PTR], cb[row + ctx.CB_TILE_SIZE]
+    page = out if out >= 0 else cb[row].packed
+    base, size = cb[row].write_ptr, cb[row].tile_size
     for i in range(page, page + tiles):
         if untilize == 0:
-            touch(m, s, thread, t.core, base + i * cb[row + ctx.CB_PAGE_SIZE], size, clock, t.line, False, True)
+            touch(m, s, thread, t.core, base + i * cb[row].page_size, size, clock, t.line, False, True)
             continue
         length = size // TILE_SIDE
         at = base + i // untilize * size * untilize + i % untilize * length

@@ -1,6 +1,5 @@
 """Circular buffers: pages are waited for before they are read, reserved before they are filled, one thread per end."""
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.clocks import ends_of
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import first_use
@@ -12,13 +11,13 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffer_words, circular_buffers_of, threads_of
 
 
 @compiled()
 def configured(m, core, index):
     """Whether a circular buffer exists; the engine refuses the use of others."""
-    return 0 <= index < N_CIRCULAR_BUFFERS and circular_buffers_of(m)[row_of(core, index)] != 0
+    return 0 <= index < N_CIRCULAR_BUFFERS and circular_buffers_of(m)[row_of(core, index)].pages != 0
 
 
 @compiled()
@@ -30,7 +29,7 @@ def buffer_operation(m, s, thread):
         return
     cb, row, b = circular_buffers_of(m), row_of(t.core, index), buffer_of(s, t.core, index)
     op = t.operation
-    available = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
+    available = cb[row].received - cb[row].acked
     if b.used == 0:
         b.used = 1
         if s.data != 0 and b.tensor == 0:
@@ -41,19 +40,21 @@ def buffer_operation(m, s, thread):
         if available >= pages:
             b.waited = max(b.waited, pages)
     elif op == Op.CB_PAGES_RESERVABLE:
-        if cb[row + ctx.CB_PAGES] - available >= pages:
+        if cb[row].pages - available >= pages:
             b.polled = max(b.polled, pages)
     elif op == Op.CB_PUSH_BACK:
-        reserved = max(cb[row + ctx.CB_RESERVED], b.polled)
+        reserved = max(cb[row].reserved, b.polled)
         if pages > reserved and b.tensor == 0:
             fail(m, thread, Check.CB_PUSH_UNRESERVED, index, pages, reserved)
         b.polled = max(b.polled - pages, 0)
     elif op == Op.CB_POP_FRONT and pages <= available:
-        if pages > b.waited and pages > came_along(s, t.core, index, cb[row + ctx.CB_ACKED], b.waited):
+        if pages > b.waited and pages > came_along(s, t.core, index, cb[row].acked, b.waited):
             fail(m, thread, Check.CB_POP_UNWAITED, index, pages, b.waited)
         b.waited = max(b.waited - pages, 0)
-        check_popped(m, s, thread, index, cb[row + write_pointer(t.slot) + 1], pages * cb[row + ctx.CB_PAGE_SIZE])
-    check_ends(m, b, thread, op, index, pages, available, cb[row + ctx.CB_PAGES])
+        check_popped(
+            m, s, thread, index, circular_buffer_words(m, row)[write_pointer(t.slot) + 1], pages * cb[row].page_size
+        )
+    check_ends(m, b, thread, op, index, pages, available, cb[row].pages)
     if b.tensor == 0 and (op != Op.CB_POP_FRONT or pages <= available):
         check_sharing(m, s, thread, op, index, pages, available)
     if b.early != 0 and (op == Op.CB_PUSH_BACK or op == Op.CB_RESERVE_BACK):
@@ -104,10 +105,10 @@ def check_tiles(m, s, thread, index, tile, last, width):
         if b.tensor == 0 and b.early == 0:
             b.early, b.early_line, b.early_tile = thread + 1, threads_of(m)[thread].line, last
         return
-    waited = b.waited * cb[row + ctx.CB_PAGE_SIZE]
-    needed = (last + 1) * cb[row + ctx.CB_PAGE_SIZE]
+    waited = b.waited * cb[row].page_size
+    needed = (last + 1) * cb[row].page_size
     if width > 0:
-        needed = (last // width + 1) * width * cb[row + ctx.CB_TILE_SIZE]
+        needed = (last // width + 1) * width * cb[row].tile_size
     if needed > waited:
         fail(m, thread, Check.CB_UNPACK_UNWAITED, index, last, b.waited)
 
@@ -152,10 +153,10 @@ READING, WRITING, ARRIVING = 0, 1, 2  # NoC read to L1, NoC write from L1, arriv
 def page_fault(m, s, core, index, start, size, what):
     """What the state of a circular buffer of `core` has against a transfer of bytes that lie in it; 0: nothing."""
     cb, row, b = circular_buffers_of(m), row_of(core, index), buffer_of(s, core, index)
-    base, whole = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE]
-    page, (write_at, read_at) = cb[row + ctx.CB_PAGE_SIZE], pointers_of(m, row)
-    reserved = max(cb[row + ctx.CB_RESERVED], b.polled) * page
-    available = (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) * page
+    base, whole = cb[row].base, cb[row].size
+    page, (write_at, read_at) = cb[row].page_size, pointers_of(m, row)
+    reserved = max(cb[row].reserved, b.polled) * page
+    available = (cb[row].received - cb[row].acked) * page
     if within(start, size, write_at, reserved, base, whole):
         return 0
     if what == READING:
@@ -176,7 +177,7 @@ def check_pages(m, s, thread, core, start, size, what):
     for i in range(known[0]):
         index = known[1 + i]
         row = row_of(core, index)
-        base, whole = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE]
+        base, whole = cb[row].base, cb[row].size
         if start >= base + whole or start + size <= base:
             continue
         met = True
@@ -216,7 +217,7 @@ def buffer_there(m, s, core, at, end, what):
     for i in range(known[0]):
         index = known[1 + i]
         row, b = row_of(core, index), buffer_of(s, core, index)
-        base, last = cb[row + ctx.CB_BASE], cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
+        base, last = cb[row].base, cb[row].base + cb[row].size
         if at < base:
             next_base = min(next_base, base)
         if at < base or at >= last:

@@ -3,7 +3,6 @@
 A tile of Dst or of a circular buffer has one state; see `tensim.sim.cores.checks.memory`.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.memory import DST_TILE, L1_BYTES, UNWRITTEN, WRITTEN, l1_states, mark, origin, state_of
 from tensim.sim.cores.checks.shadow import core_of
@@ -38,7 +37,7 @@ def tile_state(m, s, thread, index, tile, width, part):
     """State of a tile of a circular buffer that is unpacked now."""
     core = threads_of(m)[thread].core
     cb, row, states = circular_buffers_of(m), row_of(core, index), l1_states(m, s, core)
-    size, base = cb[row + ctx.CB_TILE_SIZE], cb[row + ctx.CB_READ_PTR]
+    size, base = cb[row].tile_size, cb[row].read_ptr
     state = WRITTEN
     if width > 0:
         row_bytes = size // TILE_SIDE
@@ -47,7 +46,7 @@ def tile_state(m, s, thread, index, tile, width, part):
             found = state_of(states, first + i * row_bytes * width, row_bytes)
             state = UNWRITTEN if min(found, state) == UNWRITTEN else max(found, state)
     else:
-        first = base + tile * cb[row + ctx.CB_PAGE_SIZE]
+        first = base + tile * cb[row].page_size
         face = size // FACES
         if part == ALL or part == FIRST_COLUMN:
             state = state_of(states, first, size)
@@ -194,8 +193,8 @@ def packed(m, s, thread):
     if first < 0 or first + tiles > record.capacity:
         return
     cb, row, states = circular_buffers_of(m), row_of(t.core, index), l1_states(m, s, t.core)
-    page = out if out >= 0 else cb[row + ctx.CB_PACKED]
-    size, base = cb[row + ctx.CB_TILE_SIZE], cb[row + ctx.CB_WRITE_PTR]
+    page = out if out >= 0 else cb[row].packed
+    size, base = cb[row].tile_size, cb[row].write_ptr
     section = (record.dst_released % record.sections) * record.capacity
     for i in range(tiles):
         place = section + first + i
@@ -209,7 +208,7 @@ def packed(m, s, thread):
                 if at + row_bytes <= m.l1_size:
                     mark(states, at + line * row_bytes * untilize, row_bytes, state)
         else:
-            at = base + (page + i) * cb[row + ctx.CB_PAGE_SIZE]
+            at = base + (page + i) * cb[row].page_size
             if record.l1_accumulate != 0:
                 state = max(state, state_of(states, at, size))
             if at + size <= m.l1_size:

@@ -3,7 +3,6 @@
 The bits are right here without any initialisation; on the chip they are not.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import core_of
@@ -27,7 +26,7 @@ def format_of(m, core, index):
     """One plus the format of a circular buffer, NO_BUFFER where the core has none, UNKNOWN for index -1 (none is named)."""
     if not configured(m, core, index):
         return UNKNOWN if index < 0 else NO_BUFFER
-    return 1 + circular_buffers_of(m)[row_of(core, index) + ctx.CB_FORMAT]
+    return 1 + circular_buffers_of(m)[row_of(core, index)].format
 
 
 @compiled()

@@ -3,7 +3,6 @@
 The engine calls `check_event` by address, so an engine without checks is compiled without any of this.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.accesses import pack_accesses, unpack_accesses
 from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unpack, configured
 from tensim.sim.cores.checks.clocks import follow_core
@@ -39,9 +38,9 @@ def pack(m, s, thread):
     if not configured(m, t.core, index):
         return
     cb, row = circular_buffers_of(m), row_of(t.core, index)
-    page = cb[row + ctx.CB_PAGE_SIZE]
-    first = out if out >= 0 else cb[row + ctx.CB_PACKED]
-    check_overwritten(m, s, thread, t.core, cb[row + ctx.CB_WRITE_PTR] + first * page, tiles * page)
+    page = cb[row].page_size
+    first = out if out >= 0 else cb[row].packed
+    check_overwritten(m, s, thread, t.core, cb[row].write_ptr + first * page, tiles * page)
 
 
 @compiled()
@@ -130,11 +129,11 @@ def pushed(m, s, thread):
     """A thread at the instruction level has pushed pages: they are written.  What it does else is not followed."""
     t, cb = threads_of(m)[thread], circular_buffers_of(m)
     row = row_of(t.core, argument(t, 0))
-    start, size = cb[row + ctx.CB_WRITE_PTR], argument(t, 1) * cb[row + ctx.CB_PAGE_SIZE]
-    behind = max(start + size - cb[row + ctx.CB_BASE] - cb[row + ctx.CB_SIZE], 0)
+    start, size = cb[row].write_ptr, argument(t, 1) * cb[row].page_size
+    behind = max(start + size - cb[row].base - cb[row].size, 0)
     mark(l1_states(m, s, t.core), start, size - behind, WRITTEN)
     if behind > 0:
-        mark(l1_states(m, s, t.core), cb[row + ctx.CB_BASE], behind, WRITTEN)
+        mark(l1_states(m, s, t.core), cb[row].base, behind, WRITTEN)
 
 
 @compiled()

@@ -128,7 +128,7 @@ def check_load(m, s, thread, address, size):
 def first_use(m, s, core, index):
     """A circular buffer is used as one: it begins empty, whatever an earlier program has left there."""
     cb, row = circular_buffers_of(m), row_of(core, index)
-    base, size, states = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE], l1_states(m, s, core)
+    base, size, states = cb[row].base, cb[row].size, l1_states(m, s, core)
     for i in range(base // GRANULE, (base + size + GRANULE - 1) // GRANULE):
         if load_u8(states + i) == LEFT_OVER:
             store_8(states + i, UNWRITTEN)

@@ -3,7 +3,6 @@
 A wait is over when its thread comes to its next operation: only then is it known what it has seen.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.clocks import follow, follow_ends, noc_lane_of, note_end, row_at, tick
 from tensim.sim.cores.checks.races import follow_word
@@ -31,7 +30,7 @@ def buffer_end(m, s, thread, op, index, pages):
     if not configured(m, t.core, index):
         return
     cb, row = circular_buffers_of(m), row_of(t.core, index)
-    received, acked, capacity = cb[row + ctx.CB_RECEIVED], cb[row + ctx.CB_ACKED], cb[row + ctx.CB_PAGES]
+    received, acked, capacity = cb[row].received, cb[row].acked, cb[row].pages
     if op == Op.CB_PUSH_BACK:
         note_end(m, s, thread, t.core, index, 0, received + pages)
     elif op == Op.CB_POP_FRONT:

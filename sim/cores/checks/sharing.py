@@ -5,7 +5,6 @@ common to all.  So a second thread at one end stands where it should only behind
 thread waits for another one must not take away before (docs/hardware/kernel_api.md#circular-buffer-calls).
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.clocks import lane_of, row_at
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import SEVERAL, buffer_of, clock_table, thread_of, use_of
@@ -24,14 +23,14 @@ def check_sharing(m, s, thread, op, index, pages, available):
     cb, row = circular_buffers_of(m), row_of(t.core, index)
     b, mine = buffer_of(s, t.core, index), use_of(s, t.core, index, t.slot)
     if op == Op.CB_PUSH_BACK:
-        others = cb[row + ctx.CB_RECEIVED] - mine.pushed
-        if others != 0 and s.data != 0 and others % cb[row + ctx.CB_PAGES] != 0:
+        others = cb[row].received - mine.pushed
+        if others != 0 and s.data != 0 and others % cb[row].pages != 0:
             name_other(s, t.core, index, t.slot, False)
             fail(m, thread, Check.CB_TWO_PRODUCERS, index, others, mine.pushed)
         mine.pushed += pages
     elif op == Op.CB_POP_FRONT:
-        others = cb[row + ctx.CB_ACKED] - mine.popped
-        if others != 0 and s.data != 0 and others % cb[row + ctx.CB_PAGES] != 0:
+        others = cb[row].acked - mine.popped
+        if others != 0 and s.data != 0 and others % cb[row].pages != 0:
             name_other(s, t.core, index, t.slot, True)
             fail(m, thread, Check.CB_TWO_CONSUMERS, index, others, mine.popped)
         mine.popped += pages

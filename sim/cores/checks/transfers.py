@@ -20,7 +20,7 @@ from tensim.sim.cores.checks.writes import (
     word_arrived,
 )
 from tensim.sim.cores.niu.multicasts import corners
-from tensim.sim.cores.niu.transactions import AT_TARGET
+from tensim.sim.cores.niu.transactions import TO_TARGET
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
@@ -158,7 +158,7 @@ def transaction(m, index):
     """A packet is about to act on the memory at its target, or its data on that of the core that asked."""
     x, s = transactions_of(m)[index], shadow_of(m)
     at_worker = tiles_of(m)[x.target].kind == TILE_WORKER
-    if x.stage != AT_TARGET:
+    if x.stage != TO_TARGET:
         if x.kind == READ:
             core = threads_of(m)[x.thread].core
             if s.data != 0:

@@ -11,7 +11,7 @@ from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import ATOMICS_OUT, NOC_WORDS, READS_OUT, STOP_ERROR, noc_words_of, threads_of
+from tensim.sim.state import STOP_ERROR, noc_counters_of, threads_of
 
 
 @compiled()
@@ -196,19 +196,19 @@ def check_overwritten(m, s, thread, core, start, size):
 @compiled()
 def check_end(m, s, thread):
     """Refuse a kernel that ends with its own transfers under way: of a write, its bytes must have left, as a flush says."""
-    words, mine = noc_words_of(m), thread_of(s, thread)
+    mine = thread_of(s, thread)
     for noc in range(2):
-        base = thread * NOC_WORDS + 64 * noc
-        if words[base + READS_OUT] > 0:
+        counters = noc_counters_of(m, thread, noc)
+        if counters.reads_out > 0:
             s.line = mine.read_line
-            fail(m, thread, Check.READS_AT_END, words[base + READS_OUT], 0, 0)
+            fail(m, thread, Check.READS_AT_END, counters.reads_out, 0, 0)
     for i in range(mine.n_writes):
         w = writes_of(s, thread)[i]
         if w.free == 0 and m.stop != STOP_ERROR:
             s.line = w.line
             fail(m, thread, Check.WRITES_AT_END, w.packets, 0, 0)
     for noc in range(2):
-        atomics = words[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT]
+        atomics = noc_counters_of(m, thread, noc).atomics_out
         if atomics > 0 and m.stop != STOP_ERROR:
             s.line = mine.atomic_line
             fail(m, thread, Check.ATOMICS_AT_END, atomics, 0, 0)

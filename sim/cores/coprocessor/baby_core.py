@@ -18,8 +18,9 @@ from tensim.sim.cores.coprocessor.costs import costs_table
 from tensim.sim.cores.coprocessor.frontend import has_room, push
 from tensim.sim.cores.coprocessor.instruction_table import extracted, is_embedded
 from tensim.sim.cores.coprocessor.state import ASKED_TEXT, BRISC, N_THREADS, NO_FIFO
+from tensim.sim.cores.riscv.core_memory import loaded, put, size_of
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, plain_record, record
-from tensim.sim.cores.riscv.interpreter import (
+from tensim.sim.cores.riscv.instruction_results import (
     ADD,
     ADD_SP,
     ADDI,
@@ -60,11 +61,8 @@ from tensim.sim.cores.riscv.interpreter import (
     SW,
     XOR,
     XORI,
-    loaded,
-    put,
     quotient,
     remainder,
-    size_of,
 )
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, store_64

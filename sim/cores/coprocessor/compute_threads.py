@@ -7,8 +7,6 @@ a change that its core polls for can be seen.  While a core polls, nothing goes 
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import (
-    BACK_WAITERS,
-    FRONT_WAITERS,
     hand_back,
     move_pointer,
     pages_inside,
@@ -111,9 +109,13 @@ def limit_of(m, cluster, core, now):
 
 
 @compiled()
-def waiters_of(m, core_index, counter):
-    """Word of a circular buffer's row with the threads that wait for a change of a counter."""
-    return row_of(core_index, counter >> 1) + (BACK_WAITERS if counter & 1 != 0 else FRONT_WAITERS)
+def wait_for_counter(m, core_index, counter, slot):
+    """Let a thread be woken when a counter changes."""
+    cb = circular_buffers_of(m)[row_of(core_index, counter >> 1)]
+    if counter & 1 != 0:
+        cb.back_waiters |= 1 << slot
+    else:
+        cb.front_waiters |= 1 << slot
 
 
 @compiled()
@@ -144,7 +146,7 @@ def await_changes(m, c, cluster, first, core_index, now):
             t.woken_at = max(seen_at, now + 1)
             schedule_sooner(m, first + thread, t.woken_at)
         else:
-            circular_buffers_of(m)[waiters_of(m, core_index, counter)] |= 1 << t.slot
+            wait_for_counter(m, core_index, counter, t.slot)
 
 
 @compiled()
@@ -165,16 +167,16 @@ def take_counter(m, c, first, core_index, now):
     thread, index, cb = first + c.counter_thread, c.counter_buffer, circular_buffers_of(m)
     row = row_of(core_index, index)
     c.counter_written = 0
-    if cb[row + ctx.CB_PAGES] == 0:
+    if cb[row].pages == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return
-    own = row + (ctx.CB_PACK_RECEIVED if c.counter_received != 0 else ctx.CB_UNPACK_ACKED)
-    pages = (c.counter_value - cb[own]) & (COUNTER_RANGE - 1)
+    counted = cb[row].pack_received if c.counter_received != 0 else cb[row].unpack_acked
+    pages = (c.counter_value - counted) & (COUNTER_RANGE - 1)
     if pages >= COUNTER_SIGN:
         pages -= COUNTER_RANGE
     inside = pages_inside(m, row)
     if c.counter_received != 0:
-        room = cb[row + ctx.CB_PAGES] - inside
+        room = cb[row].pages - inside
         if pages > room and odd(m, thread, Fault.CB_OVERRUN, index, pages, max(room, 0)):
             return
         tell_checker(m, thread, index, pages, now)

@@ -50,7 +50,8 @@ from tensim.sim.cores.coprocessor.tile_registers import (
     load_register,
     store_register,
 )
-from tensim.sim.cores.riscv.interpreter import LB, LBU, LH, LHU, LW, SB, SH, SW, loaded, put, size_of
+from tensim.sim.cores.riscv.core_memory import loaded, put, size_of
+from tensim.sim.cores.riscv.instruction_results import LB, LBU, LH, LHU, LW, SB, SH, SW
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64
 from tensim.sim.engine.tables import table

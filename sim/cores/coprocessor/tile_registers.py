@@ -6,8 +6,6 @@ buffer's tiles exist: they are the counters of the buffer's row (`tensim.sim.cor
 move too.
 """
 
-from tensim.sim.cores import context as ctx
-from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
 from tensim.sim.cores.coprocessor.debug_registers import (
     DEBUG,
     FEATURE_DISABLE,
@@ -16,11 +14,12 @@ from tensim.sim.cores.coprocessor.debug_registers import (
     store_debug_register,
 )
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, counters
+from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES
 from tensim.sim.cores.coprocessor.stream_registers import STREAM_BYTES, store_stream
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
+from tensim.sim.state import circular_buffer_table
 
 TDMA, NIUS, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB20000, 0xFFB40000, 0xFFB80000
 MOVER_COMMAND = TDMA + 0x10
@@ -47,10 +46,10 @@ def counter_of(c, address):
 @compiled()
 def newest_count(c, counter):
     """(value of a counter, pages of its last change, cycle from which all see that)."""
-    rows, row = counters(c.buffers_at), (counter >> 1) * ctx.CB_WORDS
+    cb = circular_buffer_table(c.buffers_at)[counter >> 1]
     if counter & 1 == 0:
-        return rows[row + ctx.CB_RECEIVED], rows[row + PUSHED], rows[row + PUSHED_AT] + c.counter_delay
-    return rows[row + ctx.CB_ACKED], rows[row + POPPED], rows[row + POPPED_AT] + c.counter_delay
+        return cb.received, cb.pushed, cb.pushed_at + c.counter_delay
+    return cb.acked, cb.popped, cb.popped_at + c.counter_delay
 
 
 @compiled(inline="always")

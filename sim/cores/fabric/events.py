@@ -42,12 +42,9 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32, store_32
 from tensim.sim.state import (
     ATOMIC,
-    NOC_WORDS,
     STOP_ERROR,
-    TRID_WRITES,
-    WRITES_OUT,
     machine_table,
-    noc_words_of,
+    noc_counters_of,
     schedule,
 )
 
@@ -167,8 +164,8 @@ def sender_step(m, r, channel, now):
 
 @compiled()
 def writes_under_way(m, r, slot):
-    words, base = noc_words_of(m), r.thread * NOC_WORDS + TRID_WRITES + slot % TRANSACTION_IDS
-    return words[base] + words[base + 64]
+    trid = slot % TRANSACTION_IDS
+    return noc_counters_of(m, r.thread, 0).trid_writes[trid] + noc_counters_of(m, r.thread, 1).trid_writes[trid]
 
 
 @compiled()
@@ -224,8 +221,7 @@ def receiver_step(m, r, now):
         send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
         r.accepted += 1
     if r.awaiting_flush != 0:
-        words, base = noc_words_of(m), r.thread * NOC_WORDS + WRITES_OUT
-        under_way = words[base] + words[base + 64]
+        under_way = noc_counters_of(m, r.thread, 0).writes_out + noc_counters_of(m, r.thread, 1).writes_out
         if under_way > 0:  # the firmware waits for the writes of all packets
             return cycles
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)

@@ -4,7 +4,7 @@ Source: docs/hardware/noc.md#packets.
 """
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, log_bytes, schedule_transaction
+from tensim.sim.cores.niu.transactions import TO_SOURCE, TO_TARGET, log_bytes, schedule_transaction
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
 from tensim.sim.dram.channel import fragments_ticks, queue_ticks
 from tensim.sim.engine.compiled import compiled
@@ -13,29 +13,23 @@ from tensim.sim.noc.packet import head_event, prepare
 from tensim.sim.noc.packet_state import HELD, REQUEST, RESPONSE
 from tensim.sim.state import (
     ATOMIC_BUFFER,
-    COMMAND_FREE,
     INLINE,
     LOG_NOC,
-    NIU_FREE,
     NOC_WORDS,
     PARKED,
-    POSTED_FLUSH_AT,
-    POSTED_UNSENT,
     READ,
     READ_BUFFER,
     TILE_DRAM,
     TILE_WORKER,
-    TRID_FLUSH_AT,
     TRID_UNSENT,
     WAIT_NOC_ISSUE,
     WORD_BUFFER,
     WRITE,
     WRITE_BUFFER,
-    WRITE_FLUSH_AT,
-    WRITES_UNSENT,
     bank_of,
     dram_params_of,
     links_of,
+    noc_counters_of,
     noc_params_of,
     noc_words_of,
     packets_of,
@@ -70,7 +64,7 @@ def command_buffer_ready(m, thread, noc, buffer, now):
     """
     if noc < 0 or noc > 1:
         return now
-    free = noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE + buffer]
+    free = noc_counters_of(m, thread, noc).command_free[buffer]
     if free == HELD:
         return park(m, thread, now, WAIT_NOC_ISSUE, buffer, noc, -1)
     if free > now:
@@ -102,10 +96,10 @@ def send_request(m, index, flits, time):
         packet.dram_queue = m.n_tiles + bank_of(m, x.target, x.address)
         packet.dram_queue_ticks, packet.dram_queue_room = queue_ticks(dram, x.size)
         packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
-    words, base = noc_words_of(m), x.thread * NOC_WORDS + 64 * x.noc
-    words[base + COMMAND_FREE + buffer_of(x.kind, x.size)] = HELD
-    begin = max(time, words[base + NIU_FREE])
-    words[base + NIU_FREE] = begin + 1  # in the order of the calls, whatever buffers they use
+    counters = noc_counters_of(m, x.thread, x.noc)
+    counters.command_free[buffer_of(x.kind, x.size)] = HELD
+    begin = max(time, counters.niu_free)
+    counters.niu_free = begin + 1  # in the order of the calls, whatever buffers they use
     schedule_transaction(m, index, begin)
 
 
@@ -123,7 +117,7 @@ def send_response(m, index, now):
             chunk = min(flits, p.chunk_flits)
             cost = (chunk * FLIT_COST + (flits - chunk) * p.dram_cost) // flits
     log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
-    x.stage = AT_SOURCE
+    x.stage = TO_SOURCE
     prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
     return move_packet(m, index, now)
 
@@ -157,10 +151,10 @@ def move_packet(m, index, now):
 def left_command_buffer(m, index, now):
     """A packet has got the link out of its NIU: its thread may use the command buffer again."""
     x = transactions_of(m)[index]
-    if x.stage != AT_TARGET:
+    if x.stage != TO_TARGET:
         return
     begun, buffer = packets_of(m)[index].begun, buffer_of(x.kind, x.size)
-    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE + buffer] = begun
+    noc_counters_of(m, x.thread, x.noc).command_free[buffer] = begun
     t = threads_of(m)[x.thread]
     if t.state == PARKED and t.wait == WAIT_NOC_ISSUE and t.wait_a == buffer and t.wait_b == x.noc:
         unpark(m, x.thread, begun)
@@ -171,18 +165,18 @@ def left_command_buffer(m, index, now):
 def tail_left(m, index, now):
     """The tail of a packet leaves its NIU at the packet's cycle `left`: its source may be reused from then on."""
     x = transactions_of(m)[index]
-    if x.stage != AT_TARGET or (x.kind != WRITE and x.kind != INLINE):
+    if x.stage != TO_TARGET or (x.kind != WRITE and x.kind != INLINE):
         return
     words = noc_words_of(m)
-    base = x.thread * NOC_WORDS + 64 * x.noc
+    counters = noc_counters_of(m, x.thread, x.noc)
     left = packets_of(m)[index].left
     if x.posted != 0:
-        words[base + POSTED_UNSENT] -= 1
-        words[base + POSTED_FLUSH_AT] = max(words[base + POSTED_FLUSH_AT], left)
+        counters.posted_unsent -= 1
+        counters.posted_flush_at = max(counters.posted_flush_at, left)
     else:
-        words[base + WRITES_UNSENT] -= 1
-        words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], left)
+        counters.writes_unsent -= 1
+        counters.write_flush_at = max(counters.write_flush_at, left)
         if x.trid >= 0:
             words[x.thread * NOC_WORDS + TRID_UNSENT + 16 * x.noc + x.trid] -= 1
-            words[base + TRID_FLUSH_AT + x.trid] = max(words[base + TRID_FLUSH_AT + x.trid], left)
+            counters.trid_flush_at[x.trid] = max(counters.trid_flush_at[x.trid], left)
     transaction_returned(m, x.thread, now)

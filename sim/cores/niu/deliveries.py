@@ -3,8 +3,8 @@
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.command_buffers import move_packet, send_response
 from tensim.sim.cores.niu.transactions import (
-    AT_TARGET,
-    RESPONSE_READY,
+    IN_TARGET,
+    TO_TARGET,
     free_transaction,
     log_bytes,
     moves,
@@ -21,26 +21,20 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, copy_bytes, count_bits, load_u32, store_8, store_32
 from tensim.sim.state import (
     ATOMIC,
-    ATOMICS_OUT,
     DRAM_READS,
     DRAM_WRITES,
     L1_READS,
     L1_WRITES,
     LOG_DRAM,
     LOG_TRANSFER,
-    NOC_WORDS,
     READ,
-    READS_OUT,
     TILE_DRAM,
-    TRID_READS,
-    TRID_WRITES,
     WRITE,
-    WRITES_OUT,
     bank_of,
     banks_of,
     channels_of,
     dram_params_of,
-    noc_words_of,
+    noc_counters_of,
     packets_of,
     ports_of,
     threads_of,
@@ -149,9 +143,9 @@ def transaction_event(m, index, now):
     x = transactions_of(m)[index]
     if packets_of(m)[index].delivered == 0:
         return move_packet(m, index, now)
-    if m.checker_at != 0 and x.stage != RESPONSE_READY:
+    if m.checker_at != 0 and x.stage != IN_TARGET:
         call_model(m.checker_at, m.self_at, index, now)
-    if x.stage == AT_TARGET:
+    if x.stage == TO_TARGET:
         response_at = access_memory(m, index, now)
         if x.kind != READ:
             if m.record_on != 0:
@@ -164,9 +158,9 @@ def transaction_event(m, index, now):
                 count_transfer(m, index, now)
                 free_transaction(m, index)
                 return -1
-        x.stage = RESPONSE_READY
+        x.stage = IN_TARGET
         return max(response_at, now + 1)
-    if x.stage == RESPONSE_READY:
+    if x.stage == IN_TARGET:
         return send_response(m, index, now)
     transaction_home(m, index, now)
     return -1
@@ -178,24 +172,23 @@ def transaction_home(m, index, now):
     x = transactions_of(m)[index]
     thread = x.thread
     t = threads_of(m)[thread]
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + 64 * x.noc
+    counters = noc_counters_of(m, thread, x.noc)
     count_transfer(m, index, now)
     if x.kind == READ:
         if x.staging >= 0:
             copy_bytes(m.l1_at + t.core * m.l1_size + x.local, staging_address(m, x.staging), x.size)
             release_staging(m, x.staging)
-        words[base + READS_OUT] -= 1
+        counters.reads_out -= 1
         if x.trid >= 0:
-            words[base + TRID_READS + x.trid] -= 1
+            counters.trid_reads[x.trid] -= 1
         l1_changed(m, t.core, x.local, x.size, now, thread)
         if m.record_on != 0:
             record_arrival(m, index, now)
     elif x.kind == ATOMIC:
-        words[base + ATOMICS_OUT] -= 1
+        counters.atomics_out -= 1
     else:
-        words[base + WRITES_OUT] -= 1
+        counters.writes_out -= 1
         if x.trid >= 0:
-            words[base + TRID_WRITES + x.trid] -= 1
+            counters.trid_writes[x.trid] -= 1
     free_transaction(m, index)
     transaction_returned(m, thread, now)

@@ -6,7 +6,7 @@ packet model is compiled without any of this.
 """
 
 from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
-from tensim.sim.cores.niu.transactions import AT_TARGET, free_transaction, schedule_transaction
+from tensim.sim.cores.niu.transactions import TO_TARGET, free_transaction, schedule_transaction
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.tables import table
@@ -24,7 +24,7 @@ def send_packet(m, net, index, now):
     """Hand the prepared packet of a transaction to its NIU."""
     x, pk = transactions_of(m)[index], packets_of(m)[index]
     first = x.noc * m.n_tiles
-    asks = x.stage == AT_TARGET
+    asks = x.stage == TO_TARGET
     source, target = (x.source, x.target) if asks else (x.target, x.source)
     group = RESPONSES if pk.response != 0 else pk.static_vc // 2 * 2
     static_vc = ANY if pk.response | pk.dynamic else pk.static_vc % 2

@@ -16,21 +16,14 @@ from tensim.sim.noc.packet_state import HELD, REQUEST
 from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,
-    ATOMICS_OUT,
-    COMMAND_FREE,
-    NIU_FREE,
-    NOC_WORDS,
     WAIT_NOC_ISSUE,
     WRITE,
-    WRITE_FLUSH_AT,
-    WRITES_OUT,
-    WRITES_UNSENT,
     cores_of,
     links_of,
     noc_columns_of,
+    noc_counters_of,
     noc_params_of,
     noc_rows_of,
-    noc_words_of,
     packets_of,
     receivers_of,
     threads_of,
@@ -101,17 +94,16 @@ def issue_multicast(m, thread, now):
         if not check_writers(m, index):
             return -1
         chain = to_receiver(m, index, receivers[2 * i + 1], chain)
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + 64 * noc
+    counters = noc_counters_of(m, thread, noc)
     if m.flit_model_at != 0:
-        words[base + WRITES_UNSENT] += 1
+        counters.writes_unsent += 1
         carry_multicast(m, WRITE, thread, noc, chain, address, count, is_open, keep, now + cost)
     else:
-        words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
-    words[base + WRITES_OUT] += n
-    words[base + COMMAND_FREE + buffer] = left
+        counters.write_flush_at = max(counters.write_flush_at, free)
+    counters.writes_out += n
+    counters.command_free[buffer] = left
     if m.flit_model_at == 0:
-        words[base + NIU_FREE] = max(words[base + NIU_FREE], left)
+        counters.niu_free = max(counters.niu_free, left)
     t.step += count
     return next_issue(m, thread, now, cost, last)
 
@@ -276,9 +268,9 @@ def issue_multicast_increment(m, thread, now):
         chain = to_receiver(m, index, receivers[2 * i + 1], chain)
     if m.flit_model_at != 0:
         carry_multicast(m, ATOMIC, thread, noc, chain, address, 0, 0, 0, now + cost)
-    words, base = noc_words_of(m), thread * NOC_WORDS + 64 * noc
-    words[base + ATOMICS_OUT] += n
-    words[base + COMMAND_FREE + ATOMIC_BUFFER] = left
+    counters = noc_counters_of(m, thread, noc)
+    counters.atomics_out += n
+    counters.command_free[ATOMIC_BUFFER] = left
     if m.flit_model_at == 0:
-        words[base + NIU_FREE] = max(words[base + NIU_FREE], left)
+        counters.niu_free = max(counters.niu_free, left)
     return next_issue(m, thread, now, cost, True)

@@ -24,8 +24,8 @@ from tensim.sim.state import (
 )
 
 ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
-# Stages of a transaction: the request is on its way or there; the target's response is ready to leave; it is on its way
-AT_TARGET, RESPONSE_READY, AT_SOURCE = 1, 2, 3
+# Stages of a transaction: the request goes to the target; it is in the target; the response goes to the source
+TO_TARGET, IN_TARGET, TO_SOURCE = 1, 2, 3
 
 
 @compiled()
@@ -38,7 +38,7 @@ def new_transaction(m, kind, thread, noc, source, target):
     m.transactions_used += 1
     t = threads_of(m)[thread]
     t.sequence += 1
-    x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, AT_TARGET
+    x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, TO_TARGET
     x.key = event_heap.make_key(event_heap.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
     x.posted = x.value = 0

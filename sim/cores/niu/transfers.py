@@ -23,24 +23,18 @@ from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,
-    ATOMICS_OUT,
     INLINE,
     NOC_WORDS,
-    POSTED_UNSENT,
     READ,
     READ_BUFFER,
-    READS_OUT,
     SAVED_STATE,
     TILE_DRAM,
     TILE_WORKER,
-    TRID_READS,
     TRID_UNSENT,
-    TRID_WRITES,
     WRITE,
     WRITE_BUFFER,
-    WRITES_OUT,
-    WRITES_UNSENT,
     cores_of,
+    noc_counters_of,
     noc_words_of,
     packets_of,
     threads_of,
@@ -108,12 +102,11 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, overlap
     x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
     set_request_vc(m, index, vc)
     send_request(m, index, 1, now + cost)
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + 64 * noc
-    words[base + READS_OUT] += 1
+    counters = noc_counters_of(m, thread, noc)
+    counters.reads_out += 1
     count_read(m, thread, now)
     if trid >= 0:
-        words[base + TRID_READS + trid] += 1
+        counters.trid_reads[trid] += 1
     t.step += count
     return next_issue(m, thread, now, cost - overlap, t.step >= size)
 
@@ -172,14 +165,14 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
 def count_write(m, thread, noc, trid, posted):
     """Count a write to one target: one more to leave the core and, unless posted, to be acknowledged."""
     words = noc_words_of(m)
-    base = thread * NOC_WORDS + 64 * noc
+    counters = noc_counters_of(m, thread, noc)
     if posted != 0:
-        words[base + POSTED_UNSENT] += 1
+        counters.posted_unsent += 1
         return
-    words[base + WRITES_OUT] += 1
-    words[base + WRITES_UNSENT] += 1
+    counters.writes_out += 1
+    counters.writes_unsent += 1
     if trid >= 0:
-        words[base + TRID_WRITES + trid] += 1
+        counters.trid_writes[trid] += 1
         words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid] += 1
 
 
@@ -215,7 +208,7 @@ def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
     if kind == INLINE:
         count_write(m, thread, noc, -1, posted)
     elif posted == 0:
-        noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += 1
+        noc_counters_of(m, thread, noc).atomics_out += 1
     return next_issue(m, thread, now, cost, True)
 
 

@@ -18,7 +18,17 @@ from tensim.sim.cores.numerics.sfpu_functions import (
     SfpuUnary,
 )
 from tensim.sim.cores.numerics.sfpu_integers import WORD, int_binary, int_unary
-from tensim.sim.cores.numerics.sfpu_numbers import divided, float_binary, float_unary
+from tensim.sim.cores.numerics.sfpu_numbers import (
+    activation,
+    circular,
+    compared,
+    divided,
+    elementary,
+    float_binary,
+    float_unary,
+    special,
+    with_number,
+)
 from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.tile_formats import bits_of_float, float_of_bits, is_integer, signed_word
 from tensim.sim.cores.numerics.tile_math import element
@@ -216,15 +226,17 @@ def sfpu_ternary(function, dst, o0, o1, o2, oo, p0):
             dst[oo + i] = x * y + z
 
 
-def check_complete(function, *members):
-    """Whether compiled `function`, a chain of comparisons, names every one of `members`; TypeError if it forgets some."""
-    forgotten = {member.name for member in members} - set(function.py_func.__code__.co_names)
+def check_complete(functions, *members):
+    """Whether compiled `functions`, chains of comparisons, name every one of `members`; TypeError if they forget some."""
+    named = {name for function in functions for name in function.py_func.__code__.co_names}
+    forgotten = {member.name for member in members} - named
     if forgotten:
-        raise TypeError(f"{function.__name__} does not compute {', '.join(sorted(forgotten))}")
+        raise TypeError(f"{functions[0].__name__} does not compute {', '.join(sorted(forgotten))}")
 
 
-check_complete(float_unary, *(f for f in SfpuUnary if f < FIRST_UNARY_INT and f != SfpuUnary.TYPECAST))
-check_complete(int_unary, *(f for f in SfpuUnary if f >= FIRST_UNARY_INT))
-check_complete(float_binary, *(f for f in SfpuBinary if f < FIRST_BINARY_INT))
-check_complete(int_binary, *(f for f in SfpuBinary if FIRST_BINARY_INT <= f < FIRST_BINARY_QUOTIENT))
-check_complete(sfpu_ternary, *SfpuTernary)
+UNARY_KINDS = (elementary, circular, activation, special, compared, with_number)
+check_complete(UNARY_KINDS, *(f for f in SfpuUnary if f < FIRST_UNARY_INT and f != SfpuUnary.TYPECAST))
+check_complete((int_unary,), *(f for f in SfpuUnary if f >= FIRST_UNARY_INT))
+check_complete((float_binary,), *(f for f in SfpuBinary if f < FIRST_BINARY_INT))
+check_complete((int_binary,), *(f for f in SfpuBinary if FIRST_BINARY_INT <= f < FIRST_BINARY_QUOTIENT))
+check_complete((sfpu_ternary,), *SfpuTernary)

@@ -102,8 +102,8 @@ def log_of_sum(x, y):
 
 
 @compiled()
-def float_unary(f, x, a, b, c, p):
-    """A unary function of one datum; a, b, c: its parameters as floats, p: the first one as an integer."""
+def elementary(f, x, a):
+    """An exponential, logarithm, root, power or sign."""
     if f == SfpuUnary.EXP:
         return math.exp(min(x, 709.0))
     if f == SfpuUnary.EXP2:
@@ -138,6 +138,12 @@ def float_unary(f, x, a, b, c, p):
         return 1.0 if math.copysign(1.0, x) < 0 else 0.0
     if f == SfpuUnary.NEGATIVE:
         return -x
+    return math.nan  # no such function: `check_complete`
+
+
+@compiled()
+def circular(f, x):
+    """A circular or hyperbolic function."""
     if f == SfpuUnary.SIN:
         return math.sin(x)
     if f == SfpuUnary.COS:
@@ -162,6 +168,12 @@ def float_unary(f, x, a, b, c, p):
         return math.acosh(x) if x >= 1 else math.nan
     if f == SfpuUnary.ATANH:
         return math.atanh(x) if abs(x) < 1 else (math.copysign(math.inf, x) if abs(x) == 1 else math.nan)
+    return math.nan  # no such function: `check_complete`
+
+
+@compiled()
+def activation(f, x, a, b, c):
+    """An activation function of networks; a, b, c: its parameters."""
     if f == SfpuUnary.SIGMOID:
         return sigmoid(x)
     if f == SfpuUnary.LOGSIGMOID:
@@ -214,6 +226,14 @@ def float_unary(f, x, a, b, c, p):
         return x if x > a else b
     if f == SfpuUnary.HEAVISIDE:
         return 0.0 if x < 0 else (1.0 if x > 0 else a)
+    if f == SfpuUnary.TANHSHRINK:
+        return x - math.tanh(x)
+    return math.nan  # no such function: `check_complete`
+
+
+@compiled()
+def special(f, x, p):
+    """An error function, Bessel function or rounding; p: the digits to round to."""
     if f == SfpuUnary.ERF:
         return math.erf(x)
     if f == SfpuUnary.ERFC:
@@ -234,6 +254,12 @@ def float_unary(f, x, a, b, c, p):
         return round_to(x, p)
     if f == SfpuUnary.FRAC:
         return x - np.trunc(x)
+    return math.nan  # no such function: `check_complete`
+
+
+@compiled()
+def compared(f, x, a):
+    """1 when a condition holds, else 0; a: what a datum is compared with."""
     if f == SfpuUnary.EQZ:
         return 1.0 if x == 0 else 0.0
     if f == SfpuUnary.NEZ:
@@ -270,6 +296,12 @@ def float_unary(f, x, a, b, c, p):
         return 1.0 if math.isfinite(x) else 0.0
     if f == SfpuUnary.LOGICAL_NOT_UNARY:
         return 1.0 if x == 0 else 0.0
+    return math.nan  # no such function: `check_complete`
+
+
+@compiled()
+def with_number(f, x, a):
+    """Arithmetic with the number a."""
     if f == SfpuUnary.FILL:
         return a
     if f == SfpuUnary.ADD_UNARY:
@@ -298,11 +330,25 @@ def float_unary(f, x, a, b, c, p):
         return larger(x, a)
     if f == SfpuUnary.UNARY_MIN:
         return smaller(x, a)
-    if f == SfpuUnary.TANHSHRINK:
-        return x - math.tanh(x)
     if f == SfpuUnary.IDENTITY:
         return x
     return math.nan  # no such function: `check_complete`
+
+
+@compiled()
+def float_unary(f, x, a, b, c, p):
+    """A unary function of one datum; a, b, c: its parameters as floats, p: the first one as an integer."""
+    if f <= SfpuUnary.NEGATIVE:
+        return elementary(f, x, a)
+    if f <= SfpuUnary.ATANH:
+        return circular(f, x)
+    if f <= SfpuUnary.HEAVISIDE or SfpuUnary.TANHSHRINK <= f <= SfpuUnary.MISH:
+        return activation(f, x, a, b, c)
+    if f <= SfpuUnary.FRAC:
+        return special(f, x, p)
+    if f <= SfpuUnary.LOGICAL_NOT_UNARY:
+        return compared(f, x, a)
+    return with_number(f, x, a)
 
 
 @compiled()

@@ -5,7 +5,6 @@ A source bank remembers the format it was unpacked from, a Dst tile the kind of 
 words.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.exact_math import (
     ALL_BITS,
     KEPT_BF16,
@@ -80,20 +79,20 @@ def dst_bits(record):
 def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
     """Unpack a tile of a circular buffer; `alone`: not beside a second operand, so that it may go to Dst directly."""
     cb, record = circular_buffers_of(m), cores_of(m)[core]
-    base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_READ_PTR]
-    data_format, datum_format = cb[row + ctx.CB_FORMAT], cb[row + ctx.CB_FORMAT]
-    index = row // ctx.CB_WORDS % N_CIRCULAR_BUFFERS
+    base = m.l1_at + core * m.l1_size + cb[row].read_ptr
+    data_format, datum_format = cb[row].format, cb[row].format
+    index = row % N_CIRCULAR_BUFFERS
     cut, wide = TO_TF32 if record.fp32_dest != 0 else TO_BF16, data_format == FLOAT32 and record.fp32_dest != 0
     if alone and wide and (record.unpack_to_dst >> index) & 1:
         cut, data_format = TO_FP32, UNCHANGED
     set_source_format(record, operand, record.bank_a if operand == 0 else record.bank_b, data_format)
     if width > 0:
-        row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
+        row_bytes = cb[row].tile_size // TILE_SIDE
         band, column = tile // width, tile % width
         address = base + band * TILE_SIDE * row_bytes * width + column * row_bytes
         unpack_rows(address, datum_format, row_bytes * width, cut, target)
         return
-    address, rows = base + tile * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
+    address, rows = base + tile * cb[row].page_size, cb[row].tile_hw // ROW
     if transpose != 0:
         spare = m.scratch_at + SPARE_TILE
         unpack_tile(address, datum_format, cut, rows, spare)

@@ -4,7 +4,6 @@ Operand 0 of an unpack lands in `src_a`, operand 1 in `src_b` (register files of
 puts matmul's in0 in SrcB and in1 in SrcA).  Nothing here costs time; with numerics off nothing here happens.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.exact_math import SPARE_TILE, transpose_exact
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, OPAQUE, WIDE
@@ -63,15 +62,15 @@ def bank_offset(core, bank):
 def load_tile(m, core, row, tile, transpose, width, registers, offset):
     """Decode one tile of a circular buffer into a register bank; width > 0: tilize from rows of `width` tiles."""
     cb = circular_buffers_of(m)
-    base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_READ_PTR]
-    data_format = cb[row + ctx.CB_FORMAT]
+    base = m.l1_at + core * m.l1_size + cb[row].read_ptr
+    data_format = cb[row].format
     if width > 0:
-        row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
+        row_bytes = cb[row].tile_size // TILE_SIDE
         band, column = tile // width, tile % width
         address = base + band * TILE_SIDE * row_bytes * width + column * row_bytes
         decode_rows(address, data_format, row_bytes * width, registers, offset)
     else:
-        address, rows = base + tile * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
+        address, rows = base + tile * cb[row].page_size, cb[row].tile_hw // ROW
         if transpose != 0:
             scratch = m.n_source_words - TILE_DATUMS  # one spare tile behind the banks
             decode_tile(address, data_format, rows, registers, scratch)
@@ -84,7 +83,7 @@ def load_tile(m, core, row, tile, transpose, width, registers, offset):
 def check_formats(m, core, row0, row1):
     """Refuse operands that no mode of the matrix unit takes; `row1`: of the other one, or `row0` again where Dst holds it."""
     cb, thread = circular_buffers_of(m), core * THREADS_PER_CORE + UNPACK_SLOT
-    first, second = cb[row0 + ctx.CB_FORMAT], cb[row1 + ctx.CB_FORMAT]
+    first, second = cb[row0].format, cb[row1].format
     kind = format_kind(first)
     if kind != format_kind(second):
         fail(m, thread, Fault.FORMAT_PAIR, first, second, 0)
@@ -95,7 +94,7 @@ def check_formats(m, core, row0, row1):
 @compiled()
 def note_source(m, record, operand, bank, row, words):
     """What products need to know of a source bank with `fast` numerics: its format, and whether all its numbers are finite."""
-    data_format = circular_buffers_of(m)[row + ctx.CB_FORMAT]
+    data_format = circular_buffers_of(m)[row].format
     set_source_format(record, operand, bank, data_format)
     bit = 1 << (2 * operand + bank)
     record.not_finite &= ~bit
@@ -106,12 +105,12 @@ def note_source(m, record, operand, bank, row, words):
 @compiled()
 def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, load0, load1):
     """Fill the next source bank; load0/load1 False: the operand stays from the token before."""
-    if width > 0 and block_bits(circular_buffers_of(m)[row0 + ctx.CB_FORMAT]) > 0:
+    if width > 0 and block_bits(circular_buffers_of(m)[row0].format) > 0:
         fail(
             m,
             core * THREADS_PER_CORE + UNPACK_SLOT,
             Fault.ROWS_FORMAT,
-            circular_buffers_of(m)[row0 + ctx.CB_FORMAT],
+            circular_buffers_of(m)[row0].format,
             0,
             0,
         )
@@ -373,23 +372,23 @@ def check_packed(m, core, data_format, untilize):
 @compiled()
 def do_pack(m, core, tile, row, page, untilize):
     """Encode one Dst tile into a page behind the write pointer; untilize > 0: into row-major rows of that many tiles."""
-    check_packed(m, core, circular_buffers_of(m)[row + ctx.CB_FORMAT], untilize)
+    check_packed(m, core, circular_buffers_of(m)[row].format, untilize)
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)
     cb, record = circular_buffers_of(m), cores_of(m)[core]
-    base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_WRITE_PTR]
-    data_format = cb[row + ctx.CB_FORMAT]
+    base = m.l1_at + core * m.l1_size + cb[row].write_ptr
+    data_format = cb[row].format
     words, relu, threshold = dst_words(m, core, tile), record.pack_relu, record.pack_threshold
     kind, bits = value_kind(data_format), DST32
     if m.data_on == EXACT:
         kind, bits = dst_kind(record, tile), dst_bits(record)
     if untilize > 0:
-        row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
+        row_bytes = cb[row].tile_size // TILE_SIDE
         band, column = page // untilize, page % untilize
         address = base + band * TILE_SIDE * row_bytes * untilize + column * row_bytes
         pitch = row_bytes * untilize
         pack_rows(words, kind, data_format, bits, address, pitch, relu, threshold, record.l1_accumulate)
     else:
-        address, rows = base + page * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
+        address, rows = base + page * cb[row].page_size, cb[row].tile_hw // ROW
         pack_tile(words, kind, data_format, bits, rows, address, relu, threshold, record.l1_accumulate)

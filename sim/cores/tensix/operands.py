@@ -4,7 +4,6 @@ The units add a tile's number to the pointer and look neither at the buffer's en
 what lies in L1 is read and written there, and noted (`tensim.sim.cores.oddities`), or refused with checks on.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
@@ -18,7 +17,7 @@ from tensim.sim.state import circular_buffers_of, threads_of
 def tile_fits(m, thread, index, row):
     """Whether a page of the circular buffer holds one of its tiles, or nobody minds."""
     cb = circular_buffers_of(m)
-    page, tile = cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_SIZE]
+    page, tile = cb[row].page_size, cb[row].tile_size
     return page >= tile or not odd(m, thread, Fault.PAGE_SIZE, index, page, tile)
 
 
@@ -29,9 +28,9 @@ def in_buffer(m, thread, index, pointer, tile):
     The units add to the pointer and look at no end.
     """
     cb, row = circular_buffers_of(m), row_of(threads_of(m)[thread].core, index)
-    page, pages = cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_PAGES]
-    start, end = pointer + tile * page, cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
-    if tile < 0 or start + cb[row + ctx.CB_TILE_SIZE] > m.l1_size:
+    page, pages = cb[row].page_size, cb[row].pages
+    start, end = pointer + tile * page, cb[row].base + cb[row].size
+    if tile < 0 or start + cb[row].tile_size > m.l1_size:
         fail(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, pages)
         return False
     return start + page <= end or not odd(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, pages)
@@ -41,7 +40,7 @@ def in_buffer(m, thread, index, pointer, tile):
 def buffer_row(m, thread, index):
     """Row of a circular buffer that the core has; -1 after a fault."""
     row = row_of(threads_of(m)[thread].core, index)
-    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row] == 0:
+    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row].pages == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     return row
@@ -53,7 +52,7 @@ def tile_row(m, thread, index, tile):
     row = buffer_row(m, thread, index)
     if row < 0 or not tile_fits(m, thread, index, row):
         return -1
-    return row if in_buffer(m, thread, index, circular_buffers_of(m)[row + ctx.CB_READ_PTR], tile) else -1
+    return row if in_buffer(m, thread, index, circular_buffers_of(m)[row].read_ptr, tile) else -1
 
 
 @compiled()
@@ -64,7 +63,7 @@ def rows_of_tiles(m, thread, index, tile):
     """
     row = buffer_row(m, thread, index)
     cb = circular_buffers_of(m)
-    if row >= 0 and (tile < 0 or cb[row + ctx.CB_PAGE_SIZE] >= cb[row + ctx.CB_TILE_SIZE]):
+    if row >= 0 and (tile < 0 or cb[row].page_size >= cb[row].tile_size):
         return tile_row(m, thread, index, tile)
     return row
 
@@ -72,16 +71,16 @@ def rows_of_tiles(m, thread, index, tile):
 @compiled()
 def rows_fit(m, pointer, row, tile, width):
     """Whether the rows of a tile lie in L1: row-major data from `pointer` on, `width` tiles wide."""
-    return pointer + (tile // width + 1) * width * circular_buffers_of(m)[row + ctx.CB_TILE_SIZE] <= m.l1_size
+    return pointer + (tile // width + 1) * width * circular_buffers_of(m)[row].tile_size <= m.l1_size
 
 
 @compiled()
 def pack_fits(m, thread, index, row, last, untilize):
     """Whether tiles up to number `last` behind the write pointer may be written: see `in_buffer`; row-major ones, into L1."""
-    pointer = circular_buffers_of(m)[row + ctx.CB_WRITE_PTR]
+    pointer = circular_buffers_of(m)[row].write_ptr
     if untilize <= 0:
         return in_buffer(m, thread, index, pointer, last)
     if rows_fit(m, pointer, row, last, untilize):
         return True
-    fail(m, thread, Fault.TILE_OUTSIDE_CB, index, last, circular_buffers_of(m)[row + ctx.CB_PAGES])
+    fail(m, thread, Fault.TILE_OUTSIDE_CB, index, last, circular_buffers_of(m)[row].pages)
     return False

@@ -1,6 +1,5 @@
 """The pack thread: tiles from Dst to circular buffers."""
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.unpacker import datum_bytes
 from tensim.sim.cores.oddities import odd
@@ -60,22 +59,22 @@ def pack(m, thread, now):
         return -1
     if untilize == 0 and not tile_fits(m, thread, index, row):
         return -1
-    page = out if out >= 0 else cb[row + ctx.CB_PACKED]
-    reserved, last = cb[row + ctx.CB_RESERVED], page + tiles - 1
+    page = out if out >= 0 else cb[row].packed
+    reserved, last = cb[row].reserved, page + tiles - 1
     if untilize == 0 and last >= reserved and odd(m, thread, Fault.PACK_UNRESERVED, index, last, reserved):
         return -1
     if not pack_fits(m, thread, index, row, last, untilize):
         return -1
     if out < 0:
-        cb[row + ctx.CB_PACKED] += tiles
+        cb[row].packed += tiles
     base = (core.dst_released % core.sections) * core.capacity + first
-    cb[row + ctx.CB_TILES_PACKED] += tiles
+    cb[row].tiles_packed += tiles
     for i in range(tiles):
         do_pack(m, t.core, base + i, row, page + i, untilize)
-    size = cb[row + ctx.CB_TILE_SIZE]
+    size = cb[row].tile_size
     cost = max(m.pack_minimum * 1024, size * 1024 // m.pack_bytes)
     if core.l1_accumulate != 0:
-        cost = cost * accumulate_percent(m, t.core, cb[row + ctx.CB_FORMAT]) // 100
+        cost = cost * accumulate_percent(m, t.core, cb[row].format) // 100
     cost += m.pack_overhead
     if untilize != 0:  # rows of 16 datums one by one (docs/hardware/tensix.md#packers); a call sets the rows' distance
         cost = max(cost, m.pack_untilize)

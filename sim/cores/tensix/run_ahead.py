@@ -13,7 +13,6 @@ It does so for timing only (data is read at its time), and for products in which
 refuses goes through `tensix.unpack` and `tensix.math` event by event, whose rules `step_to_completion` follows.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import format_kind
@@ -52,9 +51,9 @@ def holds(m, core, index, first, last):
     if not 0 <= index < N_CIRCULAR_BUFFERS or min(first, last) < 0:
         return False
     cb, row = circular_buffers_of(m), row_of(core, index)
-    page, end = cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
-    fits = cb[row] != 0 and page >= cb[row + ctx.CB_TILE_SIZE]
-    return fits and cb[row + ctx.CB_READ_PTR] + (max(first, last) + 1) * page <= end
+    page, end = cb[row].page_size, cb[row].base + cb[row].size
+    fits = cb[row].pages != 0 and page >= cb[row].tile_size
+    return fits and cb[row].read_ptr + (max(first, last) + 1) * page <= end
 
 
 @compiled()
@@ -70,13 +69,11 @@ def runs(m, a, b):
         return False
     cb, core = circular_buffers_of(m), cores_of(m)[a.core]
     row0, row1 = row_of(a.core, in0), row_of(a.core, in1)
-    if format_kind(cb[row0 + ctx.CB_FORMAT]) != format_kind(cb[row1 + ctx.CB_FORMAT]):
+    if format_kind(cb[row0].format) != format_kind(cb[row1].format):
         return False
     target, tiles = argument(b, 0), argument(b, 1) * argument(b, 2)
     fits = argument(b, 1) > 0 and tiles > 0 and target >= 0 and target + tiles <= core.capacity
-    return (
-        fits and core.dst_acquired > core.dst_committed and core.source_rows == cb[row0 + ctx.CB_TILE_HW] // TILE_SIDE
-    )
+    return fits and core.dst_acquired > core.dst_committed and core.source_rows == cb[row0].tile_hw // TILE_SIDE
 
 
 @compiled()

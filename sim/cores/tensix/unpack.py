@@ -4,7 +4,6 @@ A 32-bit tile that is unpacked into Dst takes no source bank.  The math thread o
 at all: it begins when the math thread has come to the copy and the vector unit has drained.
 """
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.data_format import BLOCK
@@ -48,15 +47,15 @@ def tile_data(m, row, rate):
 @compiled()
 def tile_width(m, row):
     """Cycles (1/1024) for which a tile passes the width of a source register."""
-    return circular_buffers_of(m)[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums
+    return circular_buffers_of(m)[row].tile_hw * 1024 // m.unpack_datums
 
 
 @compiled()
 def mantissa_bytes(m, row):
     """Bytes of a tile without the exponents of a block float, which come beside the data (docs/hardware/tensix.md#unpackers)."""
     cb = circular_buffers_of(m)
-    exponents = cb[row + ctx.CB_TILE_HW] // BLOCK if block_bits(cb[row + ctx.CB_FORMAT]) != 0 else 0
-    return cb[row + ctx.CB_TILE_SIZE] - exponents
+    exponents = cb[row].tile_hw // BLOCK if block_bits(cb[row].format) != 0 else 0
+    return cb[row].tile_size - exponents
 
 
 @compiled()
@@ -106,7 +105,7 @@ def unpack_both(m, row_a, row_b, joint_rate):
 def tilize_data(m, row, width):
     """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
     period meet in the same L1 banks (docs/hardware/l1.md#l1 and docs/hardware/tensix.md#unpackers)."""
-    size = circular_buffers_of(m)[row + ctx.CB_TILE_SIZE]
+    size = circular_buffers_of(m)[row].tile_size
     cost = size * 1024 // m.unpack_tilize_bytes
     if width * size // 32 % m.unpack_bank_period == 0:
         cost = cost * m.unpack_conflict_percent // 100
@@ -142,7 +141,7 @@ def goes_to_dst(m, t):
     core, index = cores_of(m)[t.core], argument(t, 0)
     if t.operation != Op.UNPACK_A or core.fp32_dest == 0 or not 0 <= index < N_CIRCULAR_BUFFERS:
         return False
-    wide = datum_bytes(circular_buffers_of(m)[row_of(t.core, index) + ctx.CB_FORMAT]) == 4
+    wide = datum_bytes(circular_buffers_of(m)[row_of(t.core, index)].format) == 4
     return wide and (core.unpack_to_dst >> index) & 1 != 0
 
 
@@ -174,7 +173,7 @@ def start_unpack(m, thread, now):
         row0, row1 = tile_row(m, thread, argument(t, 0), tile0), tile_row(m, thread, argument(t, 1), tile1)
         if row0 < 0 or row1 < 0:
             return -1
-        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_SIDE
+        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0].tile_hw // TILE_SIDE
         pair, single, kept = matmul_reads(m, row0, row1, ct, rt)
         core, read = cores_of(m)[t.core], pair if both else single
         hold = hold_of(core, ct, rt)
@@ -201,14 +200,14 @@ def start_unpack(m, thread, now):
         )
         if row0 < 0:
             return -1
-        if width > 0 and not rows_fit(m, circular_buffers_of(m)[row0 + ctx.CB_READ_PTR], row0, tile + t.step, width):
+        if width > 0 and not rows_fit(m, circular_buffers_of(m)[row0].read_ptr, row0, tile + t.step, width):
             fail(
                 m,
                 thread,
                 Fault.TILE_OUTSIDE_CB,
                 argument(t, 0),
                 tile + t.step,
-                circular_buffers_of(m)[row0 + ctx.CB_PAGES],
+                circular_buffers_of(m)[row0].pages,
             )
             return -1
         cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead

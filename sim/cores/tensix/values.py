@@ -88,4 +88,4 @@ def known_values(m, thread):
     return True
 
 
-check_complete(known_values, *DOMAINS)
+check_complete((known_values,), *DOMAINS)

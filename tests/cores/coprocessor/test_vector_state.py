@@ -17,7 +17,7 @@ from tensim.sim.cores.coprocessor.vector_state import (
 from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
 from tensim.sim.cores.coprocessor.vector_unit import seed_random_numbers
 from tests.cores.coprocessor.coprocessor_bench import CHIPS, Bench
-from tests.cores.coprocessor.vector_model import advance
+from tests.cores.coprocessor.vector_numbers import advance
 
 LANES = np.arange(32)
 FP32 = 3
