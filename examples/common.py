@@ -1,7 +1,11 @@
 """What the examples share on the host: tensors on the device, work splitting, circular buffers."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +13,10 @@ import tensim as tt
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.host_formats import decode, encode
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    BufferConfig = tt.InterleavedBufferConfig | tt.ShardedBufferConfig
+    Cores = tt.CoreCoord | tt.CoreRange | tt.CoreRangeSet
 
 LANGUAGES = ("python", "cpp")  # in which the examples' kernels are written
 CPP = Path(__file__).parent / "cpp"
@@ -29,15 +37,15 @@ FORMAT_ERROR = {
 FIDELITY_ERROR = {"LoFi": 0.06, "HiFi2": 0.01, "HiFi3": 0.005, "HiFi4": 0.0}
 
 
-def ceil_div(a, b):
+def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
-def round_up(a, multiple):
+def round_up(a: int, multiple: int) -> int:
     return ceil_div(a, multiple) * multiple
 
 
-def matmul_tolerance(dtype, fidelity):
+def matmul_tolerance(dtype: DataFormat, fidelity: tt.MathFidelity) -> float:
     """Relative error allowed for a matrix product in `dtype` at `fidelity`."""
     return FORMAT_ERROR[dtype] + FIDELITY_ERROR[fidelity.name]
 
@@ -50,27 +58,27 @@ class Tensor:
     tiles.
     """
 
-    buffer: object
+    buffer: tt.Buffer
     shape: tuple[int, int]
     tiles: tuple[int, int]
     dtype: DataFormat
-    values: np.ndarray | None = None
+    values: Any = None  # an array once the tensor has been written
 
     @property
-    def address(self):
+    def address(self) -> int:
         return self.buffer.address
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         return self.tiles[0] * self.tiles[1] * tile_size(self.dtype)
 
 
-def tile_counts(shape):
+def tile_counts(shape: Sequence[int]) -> tuple[int, int]:
     """(rows, columns) of tiles that hold a 2-D shape."""
     return ceil_div(shape[0], TILE), ceil_div(shape[1], TILE)
 
 
-def pad_to_tiles(array):
+def pad_to_tiles(array: np.ndarray) -> np.ndarray:
     """A copy of a 2-D array, filled up with zeros to whole tiles."""
     rows, columns = tile_counts(array.shape)
     padded = np.zeros((rows * TILE, columns * TILE), array.dtype)
@@ -78,7 +86,9 @@ def pad_to_tiles(array):
     return padded
 
 
-def interleaved_config(device, tiles, dtype, buffer_type=None):
+def interleaved_config(
+    device: tt.Device, tiles: tuple[int, int], dtype: DataFormat, buffer_type: tt.BufferType | None = None
+) -> tt.InterleavedBufferConfig:
     """Buffer configuration of a tile-paged interleaved tensor; DRAM unless said otherwise."""
     page = tile_size(dtype)
     return tt.InterleavedBufferConfig(
@@ -89,7 +99,10 @@ def interleaved_config(device, tiles, dtype, buffer_type=None):
     )
 
 
-def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
+def sharded_config(
+    device: tt.Device, tiles: tuple[int, int], dtype: DataFormat, layout: tt.TensorMemoryLayout, cores: tt.CoreRangeSet,
+    shard_tiles: tuple[int, int],
+) -> tt.ShardedBufferConfig:  # fmt: skip
     """Buffer configuration of a tensor sharded over the L1 of `cores`, `shard_tiles` (rows, columns) each."""
     page = tile_size(dtype)
     shard = tt.ShardSpec(
@@ -107,7 +120,9 @@ def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
     )
 
 
-def create_tensor(device, shape, dtype, config=None):
+def create_tensor(
+    device: tt.Device, shape: Sequence[int], dtype: DataFormat, config: BufferConfig | None = None
+) -> Tensor:
     """An uninitialised tensor; interleaved in DRAM unless a buffer configuration is given."""
     tiles = tile_counts(shape)
     buffer = tt.create_buffer(config or interleaved_config(device, tiles, dtype))
@@ -115,17 +130,19 @@ def create_tensor(device, shape, dtype, config=None):
     return Tensor(buffer, tuple(shape), tiles, dtype)
 
 
-def moves_data(device):
+def moves_data(device: tt.Device) -> bool:
     """Whether the device has values at all: with numerics off only time passes."""
     return device.chip.numerics != "off"
 
 
-def no_values(shape):
+def no_values(shape: Sequence[int]) -> np.ndarray:
     """What stands for the values of a tensor with numerics off: zeros that take no memory, float32."""
     return np.broadcast_to(np.float32(0), shape)
 
 
-def upload_tensor(device, array, dtype, config=None):
+def upload_tensor(
+    device: tt.Device, array: np.ndarray, dtype: DataFormat, config: BufferConfig | None = None
+) -> Tensor:
     """A tensor with the values of a 2-D array, rounded to `dtype` and padded with zeros to whole tiles."""
     if not moves_data(device):
         return _upload_nothing(device, array.shape, dtype, config)
@@ -145,7 +162,7 @@ def _upload_nothing(device, shape, dtype, config):
     return tensor
 
 
-def download_tensor(device, tensor):
+def download_tensor(device: tt.Device, tensor: Tensor) -> np.ndarray:
     """Values of a tensor as a float32 array; waits for everything enqueued before."""
     data = tt.enqueue_read_buffer(device.command_queue(0), tensor.buffer, blocking=True)
     if not moves_data(device):
@@ -154,48 +171,56 @@ def download_tensor(device, tensor):
     return padded[: tensor.shape[0], : tensor.shape[1]].astype(np.float32)
 
 
-def random_tensor(device, rng, shape, dtype, config=None):
+def random_tensor(
+    device: tt.Device,
+    rng: np.random.Generator,
+    shape: Sequence[int],
+    dtype: DataFormat,
+    config: BufferConfig | None = None,
+) -> Tensor:
     """A tensor of standard normal values."""
     if not moves_data(device):
         return _upload_nothing(device, shape, dtype, config)
     return upload_tensor(device, rng.standard_normal(shape, dtype=np.float32), dtype, config)
 
 
-def matrix_product(device, a, b):
+def matrix_product(device: tt.Device, a: Tensor, b: Tensor) -> np.ndarray:
     """Product of the values of two tensors, (M, N) float32."""
     return a.values @ b.values if moves_data(device) else no_values((a.shape[0], b.shape[1]))
 
 
-def execute(device, program):
+def execute(device: tt.Device, program: tt.Program) -> None:
     """Enqueue the program on queue 0 and wait for it."""
     queue = device.command_queue(0)
     tt.enqueue_program(queue, program, blocking=False)
     tt.finish(queue)
 
 
-def rectangle(x0, y0, x1, y1):
+def rectangle(x0: int, y0: int, x1: int, y1: int) -> tt.CoreRange:
     """CoreRange of logical cores, corners inclusive."""
     return tt.CoreRange(tt.CoreCoord(x0, y0), tt.CoreCoord(x1, y1))
 
 
-def grid_range(grid):
+def grid_range(grid: tuple[int, int]) -> tt.CoreRangeSet:
     """CoreRangeSet of the (columns, rows) grid at the origin."""
     return tt.CoreRangeSet([rectangle(0, 0, grid[0] - 1, grid[1] - 1)])
 
 
-def grid_cores(grid):
+def grid_cores(grid: tuple[int, int]) -> list[tt.CoreCoord]:
     """Logical cores of a (columns, rows) grid, row-major."""
     return [tt.CoreCoord(x, y) for y in range(grid[1]) for x in range(grid[0])]
 
 
-def split_work(units, workers):
+def split_work(units: int, workers: int) -> list[tuple[int, int]]:
     """Split `units` into contiguous (start, count) shares, one per worker, sizes differing by at most one."""
     share, extra = divmod(units, workers)
     starts = [worker * share + min(worker, extra) for worker in range(workers + 1)]
     return [(start, end - start) for start, end in zip(starts, starts[1:], strict=False)]
 
 
-def create_circular_buffer(program, cores, index, pages, dtype, buffer=None):
+def create_circular_buffer(
+    program: tt.Program, cores: Cores, index: int, pages: int, dtype: DataFormat, buffer: tt.Buffer | None = None
+) -> int:
     """Circular buffer of `pages` tiles; on top of an L1 buffer when one is given."""
     page = tile_size(dtype)
     config = tt.CircularBufferConfig(pages * page, {index: dtype}).set_page_size(index, page)
@@ -204,19 +229,19 @@ def create_circular_buffer(program, cores, index, pages, dtype, buffer=None):
     return tt.create_circular_buffer(program, cores, config)
 
 
-def compute_config(dtype, fidelity, **settings):
+def compute_config(dtype: DataFormat, fidelity: tt.MathFidelity, **settings: Any) -> tt.ComputeConfig:
     """ComputeConfig for operands of `dtype`; fp32 operands accumulate in a 32-bit destination."""
     settings.setdefault("fp32_dest_acc_en", dtype == DataFormat.Float32)
     return tt.ComputeConfig(math_fidelity=fidelity, **settings)
 
 
-def source_of(kernel, language):
+def source_of(kernel: Any, language: str) -> Any:
     """What `create_kernel` takes for a kernel: the Python function, or its counterpart `cpp/MODULE/KERNEL.cpp`."""
     if language not in LANGUAGES:
         raise UsageError(f"unknown kernel language {language!r}", hint=f"choose from {', '.join(LANGUAGES)}")
     return kernel if language == "python" else CPP / Path(kernel.file).stem / f"{kernel.name}.cpp"
 
 
-def require_single_core(grid, name):
+def require_single_core(grid: tuple[int, int], name: str) -> None:
     if grid != (1, 1):
         raise UsageError(f"{name} runs on one core; grid {grid[0]}x{grid[1]} is not possible", hint="use --grid 1x1")

@@ -1,6 +1,7 @@
 """What a run of a program produced and what it should have produced."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class ExampleResult:
     description: str
 
     @property
-    def error(self):
+    def error(self) -> float:
         """Relative error in the Frobenius norm; infinite where a value is not finite."""
         expected = np.asarray(self.expected, np.float64)
         difference = np.linalg.norm(np.asarray(self.actual, np.float64) - expected)
@@ -40,7 +41,7 @@ class ExampleResult:
         return float(error) if np.isfinite(error) else float("inf")
 
     @property
-    def pcc(self):
+    def pcc(self) -> float:
         """Pearson correlation coefficient of actual and expected; 1.0 when both are constant and equal."""
         expected = np.asarray(self.expected, np.float64).ravel()
         actual = np.asarray(self.actual, np.float64).ravel()
@@ -48,7 +49,7 @@ class ExampleResult:
             return 1.0 if np.array_equal(expected, actual) else 0.0
         return float(np.corrcoef(expected, actual)[0, 1])
 
-    def problem(self):
+    def problem(self) -> str | None:
         """What makes this no result, or None."""
         for name in ("expected", "actual"):
             if np.asarray(getattr(self, name)).dtype.kind not in "biuf":
@@ -59,7 +60,7 @@ class ExampleResult:
                 return f"{name} is {value!r}; it must be a number from 0"
         return None
 
-    def comparison(self):
+    def comparison(self) -> dict[str, Any]:
         """How a wrong result differs from what was expected: what `tensim run` shows and its JSON holds.
 
         A mismatch is a value that differs by more than the tolerance times the larger of its expected value and the root
@@ -92,7 +93,7 @@ class ExampleResult:
         return {"text": text, **found}
 
     @property
-    def verified(self):
+    def verified(self) -> bool:
         """Whether the result is right.  Means nothing when numerics are off: no data moved."""
         if np.shape(self.actual) != np.shape(self.expected):
             return False

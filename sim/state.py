@@ -162,7 +162,7 @@ _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
     "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
-    "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
+    "error_c reserved_end turned_corners l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
     "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "
     "n_oddities n_workers"

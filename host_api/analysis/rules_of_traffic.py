@@ -93,7 +93,7 @@ def both_on_one_noc(case):
         "the reader (NCRISC) on NoC 0 and the writer (BRISC) on NoC 1.",
         {"cores": len(shared), "noc": noc},
         {"noc_of": {"NCRISC": 0, "BRISC": 1}},
-        Experiment("both_nocs", "reader and writer on different NoCs", {}, what_if.on_both_nocs),
+        Experiment("both_nocs", "reader and writer on different NoCs", {}, what_if.on_both_nocs, turned_corners=True),
         kernels=kernels_of(case, MOVERS),
     )
 
@@ -160,7 +160,7 @@ def exchanged_nocs(case):
         "of the rectangles, too.",
         {"busiest_link_share": busiest},
         {"nocs": "exchanged"},
-        Experiment("nocs_exchanged", "NoCs of the kernels exchanged", {}, what_if.exchanged_nocs),
+        Experiment("nocs_exchanged", "NoCs of the kernels exchanged", {}, what_if.exchanged_nocs, turned_corners=True),
         kernels=kernels_of(case, MOVERS),
     )
 

@@ -27,7 +27,8 @@ UNIT_COSTS = (
 class Experiment:
     """`name`: a stable key; `description`: "DRAM free"; `overrides`: {parameter: value}; `rewrite`: record -> record;
     `barrier_periods`: {kernel: of how many of its read barriers one waits} (`tensim.sim.chip.experiments.wait_seldom`);
-    `rotated_banks`: whether each core begins at another DRAM bank (`rotate_banks`).
+    `rotated_banks`: whether each core begins at another DRAM bank (`rotate_banks`); `turned_corners`: whether multicasts have
+    their corners as the NoC wants them (`turn_corners`).
     """
 
     name: str
@@ -36,6 +37,7 @@ class Experiment:
     rewrite: Callable | None = None
     barrier_periods: dict = field(default_factory=dict)
     rotated_banks: bool = False
+    turned_corners: bool = False
 
 
 # --- resources without cost

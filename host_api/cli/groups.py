@@ -37,7 +37,8 @@ class Commands(click.Group):
             sys.exit(end.exit_code)
         except click.ClickException as error:
             path = error.ctx.command_path if getattr(error, "ctx", None) else "tensim"
-            report_error(UsageError(error.format_message(), hint=f"see {path} --help"), json_to)
+            hint = _misnamed_json(args) or f"see {path} --help"
+            report_error(UsageError(error.format_message(), hint=hint), json_to)
         except (click.Abort, KeyboardInterrupt) as error:
             told = str(error) or str(error.__cause__ or "")  # click raises an Abort from the interrupt
             report_error(TensimError(told or "interrupted", kind="interrupted"), json_to)
@@ -59,6 +60,13 @@ class Commands(click.Group):
             if not _is_limited():
                 raise
             report_error(_too_little_memory(error), json_to)
+
+
+def _misnamed_json(arguments):
+    """What to say when a word too much stands behind --json: it is no file for it, unless its name says so."""
+    after = [arguments[i + 1] for i, word in enumerate(arguments[:-1]) if word == f"--json={TO_STDOUT}"]
+    named = [word for word in after if "." in word and not word.startswith("-") and not os.path.exists(word)]
+    return f"--json takes a FILE whose name ends in .json, as {named[0]} does not" if named else None
 
 
 def _is_limited():

@@ -3,7 +3,7 @@
 import click
 
 from tensim.cli.output import print_error, write_json
-from tensim.sim.errors import TensimError
+from tensim.sim.errors import BinaryError, TensimError
 
 numbering_option = click.option(
     "--numbering", type=click.Choice(["auto", "e2", "late"]), default="auto", show_default=True,
@@ -17,11 +17,16 @@ kernel_path_option = click.option(
 
 
 def open_binary(path, numbering):
-    """A verified binary."""
+    """A verified binary; what is said of a file as a whole, as that it is of another kind, names it."""
     from tensim.traces.light_metal.binary import Binary
     from tensim.traces.light_metal.verify import open_verified
 
-    return open_verified(Binary.open(path), None if numbering == "auto" else numbering)
+    try:
+        return open_verified(Binary.open(path), None if numbering == "auto" else numbering)
+    except BinaryError as error:
+        if error.where.get("field"):
+            raise
+        raise BinaryError(f"{path}: {error.message}", where=error.where, hint=error.hint) from error
 
 
 def over_files(files, one, json_to):

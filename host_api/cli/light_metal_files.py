@@ -161,7 +161,8 @@ def verify(files, arch, grid, numbering, json_to):
         for result in printable(results):
             click.echo(f"{result['file']}: {'ok' if result.get('ok') else 'NOT OK'}")
             for problem in result.get("problems", ()):
-                click.echo(f"  byte {problem['offset']}: {problem['field']}: {problem['why']}")
+                place = f"byte {problem['offset']}: {problem['field']}: " if problem["field"] else ""
+                click.echo(f"  {place}{problem['why']}")
     if any("error" not in result and not result["ok"] for result in results):
         code = 2
     raise SystemExit(code)

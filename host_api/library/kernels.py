@@ -204,10 +204,9 @@ def _kernel(path, **options):
             raise UsageError(
                 f"{path.name} holds more than a kernel's file", where={"file": str(path), "line": number + 2}
             )
-        return CppKernel(match[2], preamble=preamble, **options)
-    return CppKernel(
-        f"{path.parent.parent.name}.cpp", text=OWN_ENTRY.sub(r"void kernel_main()\1", _joined(lines)), **options
-    )
+        return CppKernel(match[2], preamble=preamble, strict_headers=False, **options)
+    text = OWN_ENTRY.sub(r"void kernel_main()\1", _joined(lines))
+    return CppKernel(f"{path.parent.parent.name}.cpp", text=text, strict_headers=False, **options)
 
 
 def _joined(lines):

@@ -230,7 +230,7 @@ def run(request, python=None, sample=None, board=None):
     chips, a `tensim.sim.host.wiring.Board`.
     """
     from tensim.ttnn.devices import chip_description, configure
-    from tensim.ttnn.runner import observed
+    from tensim.ttnn.runner import no_device, observed
 
     library = environment.find_library(python)
     plain = load_arch(request.settings["arch"])
@@ -275,7 +275,11 @@ def run(request, python=None, sample=None, board=None):
                 watch.facts["fabric"] = {"links": server.device.fabric.link_utilization()}
             server.close()
             end_process(child)
-    return INTERRUPTED if interrupted else exit_status(child.returncode, "the library's process")
+    if interrupted:
+        return INTERRUPTED
+    status = exit_status(child.returncode, "the library's process")
+    program = request.arguments[0]
+    return no_device(program) if status == 0 and watch.result is None and program != "-m" else status
 
 
 class LibraryEnded(Exception):
@@ -296,9 +300,10 @@ def wiring_of(board, arch):
 
 def main(request, python=None, sample=None, board=None):
     """Run a request's program (see `run`) and leave by SystemExit with its status."""
+    from tensim.ttnn.runner import refuse
+
     if request.arguments[0] != "-m" and not Path(request.arguments[0]).is_file():
-        print(f"error: there is no program {request.arguments[0]}", file=sys.stderr)
-        sys.exit(2)
+        refuse(request, f"there is no program {request.arguments[0]}")
     try:
         status = run(request, python, sample, board)
     except TensimError as error:

@@ -21,7 +21,7 @@ from tensim.device import Device, current_system
 from tensim.results.result import Result
 from tensim.running.execution import Watch
 from tensim.running.programs import Settings, run_program, settings_of
-from tensim.sim.chip.experiments import rotate_banks, wait_seldom
+from tensim.sim.chip.experiments import rotate_banks, turn_corners, wait_seldom
 from tensim.sim.errors import ProgramError, TensimError, UsageError
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class _Changed(Watch):
             wait_seldom(device.chip, self.experiment.barrier_periods)
         if self.experiment.rotated_banks:
             rotate_banks(device.chip)
+        if self.experiment.turned_corners:
+            turn_corners(device.chip)
 
 
 def _first_run(settings: Settings, first: _First, on_progress: Callable[[str], object]) -> tuple[Result, Settings]:

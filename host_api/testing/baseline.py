@@ -6,6 +6,7 @@ stalls and kernel lines, and what ran, tensim and the parameters of its chip inc
 """
 
 import fcntl
+import hashlib
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from tensim.results import comparison
+from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tensim.sim.output_files import write_output
 
@@ -24,7 +26,9 @@ TIMES = ("cycles", "span_cycles")  # the totals that are pinned
 OF_SOURCES = ("code_sha256", "program_sha256")  # change with every comment: kernels have hashes of their own
 ARCH = "parameters of the chip"  # what the hash over them is called: `arch_sha256` says nothing to a reader
 EXPLAINED = 8  # stalls and kernel lines that are kept
+SECTIONS = "sections of the chip"
 HASH_DIGITS = 12  # of a hash: enough to see that it is another one
+SECTION_DIGITS = 6  # of that of a section of the chip's parameters, which only says where a difference is
 
 
 def path_of(test_file):
@@ -55,8 +59,36 @@ def _ran(result):
     """{what: value} of what ran, as far as it was chosen."""
     ran = {name: value for name, value in comparison.ran(result).items() if name not in OF_SOURCES}
     ran[ARCH] = ran.pop("arch_sha256", None)
+    ran[SECTIONS] = _sections(result.identity)
     hashes = {name: ran[name][:HASH_DIGITS] for name in ran if ran[name] and (name == ARCH or name.endswith(", text"))}
     return {name: value for name, value in (ran | hashes).items() if value not in (None, [], {})}
+
+
+def _sections(identity):
+    """Text "noc HASH, ...", a hash for each section of the chip's parameters, so that a change says where it is.
+
+    None when the chip cannot be made anew from its file and what was changed in it.
+    """
+    try:
+        arch = load_arch(identity["arch_file"], identity["overrides"] | {"board": identity["board"]})
+    except (KeyError, UsageError):
+        return None
+    if arch.digest != identity["arch_sha256"]:
+        return None
+    texts = {}
+    for key, value in sorted(arch.values().items()):
+        section = key.partition(".")[0]
+        texts[section] = f"{texts.get(section, '')}{key} {value}\n"
+    hashes = (f"{name} {hashlib.sha256(text.encode()).hexdigest()[:SECTION_DIGITS]}" for name, text in texts.items())
+    return ", ".join(hashes)
+
+
+def _by_section(ran):
+    """What ran with an entry for each section of the chip's parameters."""
+    words = (entry.partition(" ") for entry in str(ran.get(SECTIONS, "")).split(", ") if entry)
+    return {name: value for name, value in ran.items() if name != SECTIONS} | {
+        f"{ARCH}, {name}": digest for name, _, digest in words
+    }
 
 
 def compared(name, pinned, result):
@@ -70,7 +102,7 @@ def compared(name, pinned, result):
         after[key] = {what: value for what, value in after[key].items() if what in kept or value > least}
     return comparison.Comparison(
         name, name, comparison.changes(before, after),
-        comparison.differences(pinned["explains"].get("ran", {}), _ran(result)),
+        comparison.differences(_by_section(pinned["explains"].get("ran", {})), _by_section(_ran(result))),
         comparison.differences(pinned["checked"].get("outcome", {}), comparison.outcome(result)),
     )  # fmt: skip
 
@@ -140,7 +172,7 @@ def _changed(path):
             if not pins:
                 path.unlink(missing_ok=True)
                 return
-            text = yaml.safe_dump(pins, sort_keys=True, width=120)
+            text = yaml.safe_dump(pins, sort_keys=True, width=120, default_flow_style=None)
             write_output(path, HEADER.format(name=path.name.removesuffix(SUFFIX) + ".py") + text)
     except OSError as error:
         raise UsageError(f"cannot write the baseline {path}: {error.strerror}") from error

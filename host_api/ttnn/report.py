@@ -104,9 +104,9 @@ def text(table, facts):
     """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `pace`: what
     `tensim.ttnn.pace.paced` gives; `fabric`: what links have carried, `Fabric.link_utilization`)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
-    lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     if not table:
-        return "\n".join(lines)
+        return f"tensim: {what}: nothing was run on a simulated chip"
+    lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     lines.append(f"{'#':>4} {'cycles':>12} {'µs':>10} {'cores':>5}  {'bound':10} {'stalls':44} kernels")
     for row in table[:SHOWN]:
         lines.append(

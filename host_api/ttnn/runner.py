@@ -23,6 +23,7 @@ from tensim.sim.output_files import require_output, write_output
 
 INTERRUPTED = 130  # exit status after Ctrl-C
 UNWRITTEN = 2  # of a program that ended well, when a file could not be written
+NO_DEVICE = 2  # of a program that ended well and opened no device: nothing was simulated
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,8 @@ def run(request):
 
     first, *rest = request.arguments
     if first != "-m" and not Path(first).is_file():
-        print(f"error: there is no program {first}", file=sys.stderr)
-        sys.exit(2)
-    with observed(request):
+        refuse(request, f"there is no program {first}")
+    with observed(request) as watch:
         substitution.install()
         if first == "-m":
             sys.argv = rest
@@ -173,6 +173,28 @@ def run(request):
         sys.argv = [first, *rest]
         sys.path.insert(0, str(Path(first).resolve().parent))
         runpy.run_path(first, run_name="__main__")
+    if watch.result is None:
+        sys.exit(no_device(first))
+
+
+def no_device(program):
+    """Say that a program which ended well has opened no device; the exit status."""
+    print(
+        f"error: {program} has opened no device, so that nothing was simulated\n"
+        "  hint: a ttnn program says `import ttnn` and opens a device when it is run as a script; `tensim run` takes programs "
+        "with a `run` function",
+        file=sys.stderr,
+    )
+    return NO_DEVICE
+
+
+def refuse(request, message):
+    """Leave with status 2, the reason as JSON, too, where that was asked for."""
+    error = UsageError(message)
+    print(f"error: {message}", file=sys.stderr)
+    if request.json_to:
+        write_output(request.json_to, json_text(error.as_json()) + "\n")
+    sys.exit(error.exit_code)
 
 
 class observed:

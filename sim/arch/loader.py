@@ -292,6 +292,9 @@ def _construct(path, lines=None):
         if lines is not None:
             _mark(node, path, lines)
         return None if node is None else loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1
+        raise UsageError(f"not valid YAML: {error.problem}", where={"file": str(path), "line": line}) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not valid YAML: {error}") from error
 
@@ -431,15 +434,17 @@ def operations():
 
 
 def _locate(name, extending=None):
-    """Path of an architecture by name or path; a path is relative to the file that extends it, if one does."""
+    """Path of an architecture by name, in letters of any case, or path, relative to the file that extends it, if one does."""
     if str(name).endswith((".yaml", ".yml")):
         return str(name if extending is None else Path(extending).parent / name)
-    if name not in architectures():
+    known, plain = architectures(), str(name).lower()
+    if plain not in known:
+        near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(plain, known, 1))
         raise UsageError(
-            f"{extending}: unknown architecture {name!r}" if extending else f"unknown architecture {name!r}",
-            hint=f"one of {', '.join(architectures())}, or a path ending in .yaml",
+            f"{f'{extending}: ' if extending else ''}unknown architecture {name!r}{near}",
+            hint=f"one of {', '.join(known)}, or a path ending in .yaml",
         )
-    return str(DIRECTORY / f"{name}.yaml")
+    return str(DIRECTORY / f"{plain}.yaml")
 
 
 def load_arch(name_or_path, overrides=None):

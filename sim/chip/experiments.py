@@ -24,6 +24,14 @@ def rotate_banks(chip):
     chip.loader.rotate_banks()
 
 
+def turn_corners(chip):
+    """Let a multicast's rectangle have its corners in either order, whichever its NoC goes.
+
+    For experiments: kernels have been put on other NoCs, and their host program would have exchanged the corners.
+    """
+    chip.arrays.machine["turned_corners"] = 1
+
+
 def _require_no_data(chip, what):
     if chip.numerics != "off":
         raise UsageError(f"{what} with numerics={chip.numerics}", hint="use numerics=off")

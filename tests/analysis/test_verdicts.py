@@ -70,6 +70,15 @@ def test_what_experiments_bear_out_is_what_mending_brings(name, rule, within):
     assert rule not in [one["rule"] for one in after.advice]
 
 
+def test_kernels_that_multicast_are_tried_on_exchanged_nocs():
+    """With the corners of their rectangles exchanged, too: exactly what the host program would have written."""
+    wrong = {"shape": "512x512x512", "parameters": {"in0_noc": "NOC_0"}}
+    found, mended = advise("matmul_multicast", **wrong), tt.run("matmul_multicast", shape="512x512x512", numerics="off")
+    (one,) = [one for one in found["advice"] if one["rule"] == "exchanged_nocs"]
+    gain = 100 * (1 - mended.span_cycles / found.span_cycles)
+    assert gain > 5 and one["estimated_gain_pct"] == pytest.approx(gain)
+
+
 def test_single_buffers_are_found_and_their_gain_is_exact():
     """The same program with one page and with two: only the first is told to make its buffers deeper."""
     single, double = (advise(program("single_buffer"), parameters={"depth": depth}) for depth in (1, 2))

@@ -36,6 +36,12 @@ def test_the_architectures_that_come_with_tensim(name):
     assert leaf["value"] == arch["noc.hop_cycles"] and set(leaf) == {"value", "unit", "conf", "src"}
 
 
+def test_names_of_architectures_in_letters_of_any_case():
+    assert load_arch("WORMHOLE_B0").name == "wormhole_b0"
+    with pytest.raises(UsageError, match="'wormhole_bo'; did you mean wormhole_b0"):
+        load_arch("wormhole_bo")
+
+
 def test_blackhole_has_other_dram_endpoints_on_each_noc():
     """Both tiles of a bank reach it; a chip without places for NoC 1 has those of NoC 0."""
     blackhole, wormhole = load_arch("blackhole"), load_arch("wormhole_b0")
@@ -175,7 +181,7 @@ def test_an_edited_file_is_read_again(write):
         ({"noc": {"hop_cycles": HOP}}, "a mapping with a name"),
         ({"name": 5}, "a mapping with a name"),
         ("- a list", "a mapping with a name"),
-        ("a: [", "is not valid YAML"),
+        ("a: [", "not valid YAML: "),
     ],
 )
 def test_wrong_files(write, content, message):

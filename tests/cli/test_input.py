@@ -54,6 +54,17 @@ def test_what_cannot_be_written_is_said_once(capsys, path, wrong):
     assert code == 2 and err.count("cannot write") == 1 and err.count(path) == 1
 
 
+def test_a_file_for_json_is_named_so(capsys):
+    code, _, err = tensim(capsys, *SMALL, "--json", "out.txt")
+    assert code == 2 and "--json takes a FILE whose name ends in .json, as out.txt does not" in err
+
+
+@pytest.mark.parametrize("command", [("replay",), ("inspect",), ("diff", __file__)])
+def test_a_file_of_another_kind_is_told_what_takes_it(capsys, command):
+    code, _, err = tensim(capsys, *command, __file__)
+    assert code == 2 and f"{__file__}: this is no Light Metal binary" in err and "tensim run takes programs" in err
+
+
 def test_the_product_of_a_matmul_counts(capsys):
     code, _, err = tensim(capsys, "run", "matmul_multicast", "--shape", "90000x32x90000")
     assert code == 2 and "needs 16.2 GB of DRAM or more" in err

@@ -1,19 +1,48 @@
-"""Tools find the package's modules where they are installed: `typings` has a link for each, and mypy reads the whole of them."""
+"""Tools find the package's modules in a checkout and behind an editable install: `typings` has a link for each."""
 
+import os
+import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LINKS = ROOT / "typings/tensim"
+INSTALLED = ROOT / "typings/installed"  # what an editable install has on its path (setup.py)
 USER = """
-import tensim
+import numpy as np
+
+import tensim as tt
+from tensim.examples.common import *
+from tensim.examples.result import ExampleResult
+from tensim.kernel_api import *
 from tensim.sim.arch import load_arch
 from tensim.traces import noc_events
-reveal_type(tensim.create_device)
+
+
+@kernel
+def reader(address: int, tiles: int) -> None:
+    source = InterleavedAddrGen(address, page_size=get_tile_size(0), dram=True)
+    for i in range(tiles):
+        cb_reserve_back(0, 1)
+        noc_async_read_tile(i, source, get_write_ptr(0))
+        noc_async_read_barrier()
+        cb_push_back(0, 1)
+
+
+RUN
+
+
+reveal_type(tt.create_device)
 reveal_type(noc_events.TYPE_NAMES)
 """
+UNTYPED = "def run(device, *, shape, dtype, fidelity, grid, rng):"
+TYPED = """def run(
+    device: tt.Device, *, shape: tuple[int, int], dtype: tt.DataFormat, fidelity: tt.MathFidelity, grid: tuple[int, int],
+    rng: np.random.Generator,
+) -> ExampleResult:"""
 
 
 def expected():
@@ -24,19 +53,36 @@ def expected():
         ["git", "ls-files", own], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     names = {Path(path).relative_to(own).parts[0] for path in listed}
-    return {name: f"../../{own}/{name}" for name in names} | {
-        package.removeprefix("tensim."): f"../../{folder}" for package, folder in folders.items()
-    }
+    links = {name: f"../../{own}/{name}" for name in names}
+    links["__init__.pyi"] = links["__init__.py"]  # a package of stubs has one
+    return links | {package.removeprefix("tensim."): f"../../{folder}" for package, folder in folders.items()}
 
 
 def test_every_module_has_its_link():
     assert {path.name: str(path.readlink()) for path in LINKS.iterdir() if path.is_symlink()} == expected()
 
 
-def test_a_checker_resolves_all_imports_of_a_user(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(USER)
-    command = [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", tmp_path, program]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and "import" not in done.stdout, done.stdout
+def user():
+    """The README's program with types, a kernel in Python, and modules that tools use."""
+    square = re.search(r"^# square.py\n.*?^(def run.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+    assert UNTYPED in square
+    return USER.replace("RUN", square.replace(UNTYPED, TYPED))
+
+
+def test_a_checker_follows_an_editable_install_from_a_folder_of_the_users(tmp_path):
+    assert (INSTALLED / "tensim-stubs").readlink() == Path("../tensim")
+    (tmp_path / "program.py").write_text(user())
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
+    environment = {**os.environ, "MYPYPATH": str(INSTALLED)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
     assert "def (" in done.stdout and "tuple[" in done.stdout, done.stdout
+
+
+def test_an_editable_install_has_that_folder_on_its_path(tmp_path):
+    build = "import sys; from setuptools.build_meta import build_editable; print(build_editable(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", build, tmp_path], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read("tensim_types.pth").decode() == f"{INSTALLED}\n"

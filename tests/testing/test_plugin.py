@@ -194,13 +194,15 @@ def test_another_tensim_and_another_chip_are_named(tmp_path):
     assert run(tmp_path, "--tensim-update", "-k", "test_run").returncode == 0
     file = tmp_path / "test_mine.tensim.yaml"
     text = file.read_text()
-    changed = re.sub("tensim_version: .*", "tensim_version: 0.0.1", text)
-    changed = re.sub("parameters of the chip: .*", "parameters of the chip: abc", changed)
-    changed = re.sub(r"(\n +cycles: )\d+", r"\g<1>7", changed)
+    changed = re.sub("tensim_version: [^,}]*", "tensim_version: 0.0.1", text)
+    changed = re.sub("parameters of the chip: [^,}]*", "parameters of the chip: abc", changed)
+    changed = re.sub(r"\bnoc [0-9a-f]{6}\b", "noc abc", changed)
+    changed = re.sub(r"(\{cycles: )\d+", r"\g<1>7", changed)
     assert len({text, changed}) == 2
     file.write_text(changed)
     done = run(tmp_path, "-k", "test_run")
     assert "tensim_version: 0.0.1 -> " in done.stdout and "parameters of the chip: abc -> " in done.stdout
+    assert "parameters of the chip, noc: abc -> " in done.stdout and "chip, dram" not in done.stdout
 
 
 def test_a_pin_keeps_the_largest_stalls_and_lines(pinned):

@@ -36,6 +36,7 @@ void kernel_main() {
 ADD_PAIRS = """#include "api/compute/common.h"
 #include "api/compute/compute_kernel_hw_startup.h"
 #include "api/compute/eltwise_binary.h"
+#include "api/compute/eltwise_unary/relu.h"
 
 void kernel_main() {
     constexpr uint32_t out = get_named_compile_time_arg_val("out");

@@ -116,10 +116,20 @@ def test_a_program_that_survives_an_error_ends_as_it_says(tmp_path):
 
 
 def test_a_program_that_is_not_there(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "tensim", "ttnn", "no.py"], capture_output=True, text=True, cwd=tmp_path
-    )
+    words = [sys.executable, "-m", "tensim", "ttnn", "--json", "out.json", "no.py"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and "there is no program no.py" in done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["error"]["message"] == "there is no program no.py"
+
+
+def test_a_program_that_opens_no_device_is_no_success(tmp_path):
+    """As one for `tensim run`, which only defines a function."""
+    (tmp_path / "idle.py").write_text("def run(device):\n    pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "tensim", "ttnn", "idle.py"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 2 and "0 operations: nothing was run on a simulated chip" in done.stderr
+    assert "idle.py has opened no device" in done.stderr and "tensim run" in done.stderr
 
 
 def test_pytest_has_fixtures_and_a_report(tmp_path):

@@ -85,6 +85,9 @@ class Limits:
     problems: int = 100  # listed at most
 
 
+OTHER_FILES = "tensim run takes programs, tensim compare results (JSON), tensim replay-noc NoC event traces"
+
+
 @dataclass(frozen=True)
 class Problem:
     """Something wrong with a file.  `offset`: byte in the file; `field`: path such as `commands[3].cmd.args[0].values`."""
@@ -95,9 +98,12 @@ class Problem:
 
     def error(self):
         """The problem as an error to raise."""
-        field = self.field or "the file, which is no whole Light Metal binary"
-        message = f"byte {self.offset}, {field}: {self.why}"
-        return BinaryError(message, where={"offset": self.offset, "field": self.field})
+        where = {"offset": self.offset, "field": self.field}
+        if self.field:
+            return BinaryError(f"byte {self.offset}, {self.field}: {self.why}", where=where)
+        return BinaryError(
+            f"this is no Light Metal binary, or a damaged one: {self.why}", where=where, hint=OTHER_FILES
+        )
 
 
 # --- the schema as arrays

@@ -148,6 +148,20 @@ def corners(m, address):
 
 
 @compiled()
+def travelled(m, noc, address):
+    """The corners of a multicast in the order in which its NoC goes from one to the other.
+
+    They are the kernel's, unless an experiment has put it on the other NoC (`tensim.sim.chip.experiments.turn_corners`).
+    """
+    x0, y0, x1, y1 = corners(m, address)
+    if m.turned_corners == 0:
+        return x0, y0, x1, y1
+    if noc == 0:
+        return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+    return max(x0, x1), max(y0, y1), min(x0, x1), min(y0, y1)
+
+
+@compiled()
 def contains(m, x0, y0, x1, y1, tile):
     """Whether a rectangle of tiles has this one."""
     x, y = tile % m.grid_width, tile // m.grid_width
@@ -162,7 +176,7 @@ def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open,
     """
     t = threads_of(m)[thread]
     source = cores_of(m)[t.core].tile
-    x0, y0, x1, y1 = corners(m, address)
+    x0, y0, x1, y1 = travelled(m, noc, address)
     if min(x0, x1, y0, y1) < 0:
         x, y = max((address >> 36) & 63, (address >> 48) & 63), max((address >> 42) & 63, (address >> 54) & 63)
         fail(m, thread, Fault.UNKNOWN_TILE, address, x, y)
@@ -217,7 +231,7 @@ def carry_multicast(m, kind, thread, noc, chain, address, size, is_open, keep, t
     source = cores_of(m)[threads_of(m)[thread].core].tile
     index = new_transaction(m, kind, thread, noc, source, source)
     x, p, pk = transactions_of(m)[index], noc_params_of(m)[0], packets_of(m)[index]
-    x.target, x.value, x.address, x.local = -1, is_open, keep, entry_tile(p, noc, source, *corners(m, address))
+    x.target, x.value, x.address, x.local = -1, is_open, keep, entry_tile(p, noc, source, *travelled(m, noc, address))
     x.size = size
     flits = 1 + (size + m.flit_bytes - 1) // m.flit_bytes
     prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)

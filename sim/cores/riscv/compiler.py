@@ -19,7 +19,7 @@ from pathlib import Path
 from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.fabric import worker_area
-from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv import call_headers, toolchain
 from tensim.sim.cores.riscv.build_progress import wait_for
 from tensim.sim.cores.riscv.elf import MAX_FILE
 from tensim.sim.cores.riscv.foreign import ForeignBuild
@@ -63,7 +63,8 @@ class Build:
 
     `source`: a path, or `text` with `name`.  `circular_buffers`: (index, data format, tile height, tile width).
     `local_memory`: bytes of the processor's local memory.  `stand_in`: text in front of the kernel instead of what only a
-    host program could say.  `budget`: the `CompileBudget` of the file that the kernel is of, when somebody else wrote it or chose
+    host program could say.  `strict_headers`: a compute kernel knows only the calls that its headers declare (`call_headers`).
+    `budget`: the `CompileBudget` of the file that the kernel is of, when somebody else wrote it or chose
     its macros: then it is compiled as `tensim.sim.cores.riscv.foreign` says.
     """
 
@@ -86,6 +87,7 @@ class Build:
     full_sync: bool = False
     local_memory: int = 4096
     stand_in: str = ""
+    strict_headers: bool = False
     budget: CompileBudget | None = field(default=None, compare=False)
 
     @property
@@ -183,6 +185,8 @@ def prelude(build):
     lines += [f"#define {name} {value}" for name, value in given]
     if build.processor.is_compute:
         lines.append('#include "tensim/reductions.h"')
+        if build.strict_headers:
+            lines.append(call_headers.hidden())
     return "\n".join([*lines, build.stand_in, ""])
 
 
@@ -275,6 +279,12 @@ def compile_error(build, messages, unit, is_refused=refusal_of):
             if not _is_foreign(location["file"], own):
                 place = {"file": location["file"], "line": int(location["line"])}
                 break
+    undeclared = call_headers.undeclared(text)
+    if undeclared is not None:
+        call, header = undeclared
+        text = f"no header that the kernel includes declares {call}"
+        place |= {"processor": build.processor.name}
+        return KernelCompileError(text, where=place, hint=f'#include "{header}"')
     messages = messages.replace(str(unit), "<kernel's build>")
     refusal = is_refused(messages, [match["text"] for match in errors])
     if refusal is not None:

@@ -193,6 +193,7 @@ class Coverage:
         return Build(
             processor, self.arch, source=path, circular_buffers=buffers, compile_args=guess.arguments,
             include_paths=self.roots, stand_in=stand_ins.bindings(text, guess), local_memory=8192,
+            strict_headers=True,
         )  # fmt: skip
 
 

@@ -4,6 +4,7 @@
 that and one more.  `REFUSED`: what they offer is not modelled; a kernel that includes one is refused by name.
 """
 
+from tensim.sim.cores.riscv import call_headers
 from tensim.sim.cores.riscv.refusals import ADVICE
 
 FORWARD = """
@@ -144,7 +145,7 @@ def forwarders():
             f"{folder}/{name}"
             for folder in ("api/compute", "compute_kernel_api", "tt_metal/include/compute_kernel_api")
         ]
-    texts = {name: '#pragma once\n#include "tensim/kernel.h"\n' for name in names}
+    texts = {name: f'#pragma once\n#include "tensim/kernel.h"\n{call_headers.given_back(name)}' for name in names}
     texts |= dict.fromkeys(INTERNAL.split(), INTERNAL_TEXT)
     for header, special in SPECIAL.items():
         for name in special.split():

@@ -49,14 +49,19 @@ class CppKernel:
     `file`: its path, or a name for a text that lies nowhere; `text`: the source, None to read the file; `include_paths`:
     folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler;
     `defines`: pairs beside those of a command, for our headers; `budget`: see `Build`;
-    `preamble`: text in front of the kernel, the names that a host program has bound; `descriptors`: see `LlkBuild`.
+    `preamble`: text in front of the kernel, the names that a host program has bound; `descriptors`: see `LlkBuild`;
+    `strict_headers`: see `Build`.
     """
 
     def __init__(
-        self, file, text=None, include_paths=(), binaries=None, defines=(), budget=None, preamble="", descriptors=None
-    ):
+        self, file, text=None, include_paths=(), binaries=None, defines=(), budget=None, preamble="", descriptors=None,
+        strict_headers=True,
+    ):  # fmt: skip
         self.file, self.name, self.budget = str(file), Path(file).stem, budget
         self.preamble, self.descriptors = preamble, descriptors
+        self.strict_headers = (
+            strict_headers and budget is None
+        )  # a release that we do not know may have built a saved one
         self.include_paths, self.defines = tuple(map(str, include_paths)), tuple(defines)
         self.binaries = {} if binaries is None else binaries
         self._on_disk, self._built, self._keys = text is None, {}, {}
@@ -127,7 +132,7 @@ class CppKernel:
             "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": paths,
             "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,
             "defines": (*parameters.defines, *self.defines), "optimization": parameters.opt_level,
-            "budget": self.budget, "stand_in": self.preamble, **source,
+            "budget": self.budget, "stand_in": self.preamble, "strict_headers": self.strict_headers, **source,
         }  # fmt: skip
         if is_compute(parameters):
             common |= {

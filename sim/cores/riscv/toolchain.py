@@ -213,6 +213,7 @@ def cache_folder():
 def include_folder():
     """The folder of generated headers: what follows from tables, and tt-metal's names of headers."""
     sources = [PACKAGE / "generated.py", PACKAGE / "traps.py", PACKAGE / "header_names.py"]
+    sources += [PACKAGE / "call_headers.py", PACKAGE / "call_headers.txt"]
     cores = PACKAGE.parent
     sources += [cores / "operations.py", cores / "kernels/api_compute.py"]
     sources += [cores / "fabric/layout.py", cores / "fabric/worker_area.py"]

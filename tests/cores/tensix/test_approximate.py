@@ -39,7 +39,13 @@ def compute():
     cb_push_back(16, 1)
 """
 CPP = """
-#include "api/compute/common.h"
+#include "api/compute/compute_kernel_api.h"
+#include "api/compute/eltwise_unary/eltwise_unary.h"
+#include "api/compute/eltwise_unary/exp.h"
+#include "api/compute/eltwise_unary/gelu.h"
+#include "api/compute/eltwise_unary/recip.h"
+#include "api/compute/eltwise_unary/rsqrt.h"
+#include "api/compute/eltwise_unary/sqrt.h"
 void kernel_main() {{
     constexpr uint32_t repeats = get_compile_time_arg_val(0);
     init_sfpu(0, 16);

@@ -119,7 +119,7 @@ def test_a_file_that_is_too_short(data):
 
 
 def test_a_file_of_another_kind_is_called_that():
-    with pytest.raises(BinaryError, match="no whole Light Metal binary: an offset points to byte"):
+    with pytest.raises(BinaryError, match="no Light Metal binary, or a damaged one: an offset points to byte"):
         detect_numbering(b"# A text that happens to be opened\n" * 10)
 
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "api/compute/compute_kernel_api.h"
 #include "api/compute/compute_kernel_hw_startup.h"
 
 #include "../library/add_reduce.h"

@@ -1,5 +1,6 @@
 // The mean of each row of W tiles by one of six methods.
 
+#include "api/compute/compute_kernel_api.h"
 #include "api/compute/compute_kernel_hw_startup.h"
 
 #include "../library/add_reduce.h"

@@ -1,0 +1,1 @@
+../../host_api/__init__.py
