@@ -53,7 +53,7 @@ def test_a_ttnn_program_is_reported_with_its_operations(tmp_path):
 
 def test_a_ttnn_program_without_operations_says_so(tmp_path):
     program = tmp_path / "nothing.py"
-    program.write_text("import ttnn\n")
+    program.write_text("import ttnn\n\nttnn.close_device(ttnn.open_device(device_id=0))\n")
     command = [sys.executable, "-m", "tensim.ttnn", "--tt-report", tmp_path / "report", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "nothing to report" in done.stderr

@@ -1,5 +1,7 @@
 // Means by addition, written out; the block stays in its buffer throughout.
 
+#include "api/compute/compute_kernel_api.h"
+
 #include "../library/add_reduce.h"
 
 constexpr uint32_t cb_in = 0;
