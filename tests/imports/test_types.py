@@ -1,5 +1,6 @@
 """Tools find the package's modules in a checkout and behind an editable install: `typings` has a link for each."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+
+import tensim
 
 ROOT = Path(__file__).parents[2]
 LINKS = ROOT / "typings/tensim"
@@ -86,3 +89,27 @@ def test_an_editable_install_has_that_folder_on_its_path(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         assert archive.read("tensim_types.pth").decode() == f"{INSTALLED}\n"
+
+
+def public_functions(module):
+    """(name, function) of the functions that a module exports, of its classes their public methods and properties."""
+    for name, value in ((name, getattr(module, name)) for name in dir(module) if not name.startswith("_")):
+        if inspect.isfunction(value):
+            yield name, value
+        for inner, member in vars(value).items() if inspect.isclass(value) else ():
+            function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            if not inner.startswith("_") and inspect.isfunction(function):
+                yield f"{name}.{inner}", function
+
+
+def test_what_the_host_api_exports_has_complete_signatures():
+    functions = [
+        (name, function) for name, function in public_functions(tensim) if function.__module__.startswith("tensim")
+    ]
+    assert len(functions) > 100
+    for name, function in functions:
+        signature = inspect.signature(function)
+        untyped = [
+            p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name not in ("self", "cls")
+        ]
+        assert not untyped and signature.return_annotation is not signature.empty, f"{name}: {untyped}"
