@@ -28,11 +28,7 @@ from tensim.sim.cores.riscv.instruction_results import (
     AND,
     ANDI,
     BEQ,
-    BGE,
     BGEU,
-    BLT,
-    BLTU,
-    BNE,
     DIV,
     JAL,
     JALR,
@@ -40,8 +36,6 @@ from tensim.sim.cores.riscv.instruction_results import (
     LUI,
     LW,
     MUL,
-    MULH,
-    MULHSU,
     MULHU,
     OR,
     ORI,
@@ -61,6 +55,8 @@ from tensim.sim.cores.riscv.instruction_results import (
     SW,
     XOR,
     XORI,
+    is_taken,
+    product,
     quotient,
     remainder,
 )
@@ -134,18 +130,6 @@ def decode(text, base, has_bit_instructions):
 
 
 @compiled()
-def product(code, a, b):
-    """Result of MUL to MULHU."""
-    if code == MUL:
-        return a * b
-    if code == MULH:
-        return (a * b) >> 32
-    if code == MULHSU:
-        return (a * (b & WORD_MASK)) >> 32
-    return np.int64(np.uint64(np.uint64(a & WORD_MASK) * np.uint64(b & WORD_MASK)) >> np.uint64(32))
-
-
-@compiled()
 def quotient_of(code, a, b):
     """(result, cycles) of DIV to REMU (ISA: BabyRISCV/README.md, Integer Unit)."""
     is_unsigned, gives_quotient = (code - DIV) & 1 != 0, code - DIV < 2
@@ -161,22 +145,6 @@ def quotient_of(code, a, b):
             size += 1
         cycles = min(6 + size, 33)
     return quotient(a, b) if gives_quotient else remainder(a, b), cycles
-
-
-@compiled()
-def branch_taken(code, a, b):
-    """Does a conditional branch go to its target?"""
-    if code == BEQ:
-        return a == b
-    if code == BNE:
-        return a != b
-    if code == BLT:
-        return a < b
-    if code == BGE:
-        return a >= b
-    if code == BLTU:
-        return (a & WORD_MASK) < (b & WORD_MASK)
-    return (a & WORD_MASK) >= (b & WORD_MASK)
 
 
 @compiled()
@@ -318,7 +286,7 @@ def run_ahead(c, cores_at, thread):
             cycle += 1
         elif BEQ <= code <= BGEU:
             cycle += 1
-            if branch_taken(code, a, b):
+            if is_taken(code, a, b):
                 following = pc + immediate
         elif LB <= code <= SW:
             address = (a + immediate) & WORD_MASK

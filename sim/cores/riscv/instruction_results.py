@@ -4,9 +4,7 @@ import numpy as np
 
 from tensim.sim.cores.riscv.decode import Code
 from tensim.sim.engine.compiled import Intrinsic, compiled, ir, types
-from tensim.sim.engine.memory import (
-    load_i64,
-)
+from tensim.sim.engine.memory import load_i64
 
 (
     ADDI, ADD, SUB, LUI, SLLI, SRLI, SRAI, ANDI, ORI, XORI, SLTI, SLTIU, SLL, SRL, SRA, AND, OR, XOR, SLT, SLTU, FENCE,
