@@ -20,7 +20,7 @@ from tensim.sim.cores.coprocessor.baby_core import (
     baby_table,
     run_ahead,
 )
-from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
+from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, look_at_gates, push
 from tensim.sim.cores.coprocessor.machine import step
 from tensim.sim.cores.coprocessor.memory_map import (
     DONE_CHECK,
@@ -32,6 +32,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     is_watched,
     perform,
     polls,
+    still_waits,
 )
 from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until, has_room_for_spans
@@ -43,6 +44,7 @@ from tensim.sim.engine.tables import table
 # circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads; a core
 # asks for what who runs the tile has to do (`asked` of the coprocessor's record); a core prints
 ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED, PRINTED = range(10)
+STUCK = -1  # what `run_coprocessor` gives in place of fuel
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
 
@@ -89,26 +91,27 @@ def earliest_action(c, cores_at):
 
 @compiled()
 def blocked_until(c, cores_at):
-    """Cycle at which time alone lets a blocked core go on, NO_TIME when none; -1 when no core is blocked."""
-    at = -1
+    """Cycle at which time alone lets a blocked core go on, NO_TIME when none."""
+    at = NO_TIME
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if core.state == BLOCKED:
-            until = done_at(c, thread) if core.address == DONE_CHECK and core.action == LOAD else NO_TIME
-            at = until if at < 0 else min(at, until)
+        if core.state == BLOCKED and core.address == DONE_CHECK and core.action == LOAD:
+            at = min(at, done_at(c, thread))
     return at
 
 
 @compiled()
 def retry_blocked(c, cores_at):
-    """Look at blocked cores again at the coprocessor's cycle."""
+    """Look at blocked cores again at the coprocessor's cycle; True when one goes on."""
+    any_goes_on = False
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if core.state == BLOCKED:
-            at = max(core.clock, c.cycle)
-            if perform(c, cores_at, thread, at):
-                core.stall += at - core.blocked_since
-                run_ahead(c, cores_at, thread)
+        at = max(core.clock, c.cycle)
+        if core.state == BLOCKED and not still_waits(c, core, thread, at) and perform(c, cores_at, thread, at):
+            core.stall += at - core.blocked_since
+            run_ahead(c, cores_at, thread)
+            any_goes_on = True
+    return any_goes_on
 
 
 @compiled()
@@ -147,24 +150,34 @@ def at_end(c, cores_at):
     return ALL_DONE, end
 
 
-@compiled()
-def run_coprocessor(c, cores_at, at):
-    """Simulate the coprocessor's next cycle and go on to the one in which something happens, `at` the latest.
+@compiled(inline="always")
+def tells(c):
+    """Has the coprocessor stopped, or something that who runs the tile is to know?"""
+    return c.fault | c.asked | c.counter_written | c.printed | c.l1_stored != 0
 
-    False when nothing happens by itself and `at` is NO_TIME.
+
+@compiled()
+def run_coprocessor(c, cores_at, at, until, fuel):
+    """Simulate the coprocessor, cycle by cycle in which something happens, up to `at` or the first one behind `until`.
+
+    It comes back before that when a core goes on or there is something to tell.  Returns the fuel that is left, STUCK when nothing
+    more happens by itself and `at` is NO_TIME.
     """
-    c.stepped = c.cycle
-    following = step(c, c.cycle)
-    until = blocked_until(c, cores_at)
-    if until >= 0:
-        following = min(following, until)
-    following = min(following, at)
-    if following == NO_TIME:
-        return False
-    c.cycle = max(following, c.cycle + 1)
-    if until >= 0 and c.fault == 0:
-        retry_blocked(c, cores_at)
-    return True
+    some_wait = has_state(c, cores_at, BLOCKED)
+    while fuel > 0 and c.cycle < at and c.cycle <= until and has_room_for_spans(c):
+        fuel -= 1
+        c.stepped = c.cycle
+        following = min(step(c, c.cycle), at)
+        if some_wait:
+            following = min(following, blocked_until(c, cores_at))
+        if following == NO_TIME:
+            return STUCK
+        c.cycle = max(following, c.cycle + 1)
+        if some_wait and c.fault == 0 and retry_blocked(c, cores_at):
+            break
+        if tells(c):
+            break
+    return fuel
 
 
 @compiled()
@@ -191,6 +204,7 @@ def run_cluster(c, cores_at, now, until, fuel):
     Actions on the outside world are carried out up to cycle `now`.  While a core polls, the coprocessor goes no further than
     cycle `until`, the first at which others can make it go on.
     """
+    look_at_gates(c)
     if c.written_at >= 0:
         tell_of_l1(c, cores_at, c.written_at)
         c.written_at = -1
@@ -199,9 +213,11 @@ def run_cluster(c, cores_at, now, until, fuel):
         first, at = earliest_action(c, cores_at)
         happened = at
         if c.cycle < at:
-            if c.cycle > until and has_state(c, cores_at, POLLING):
+            limit = until if has_state(c, cores_at, POLLING) else NO_TIME
+            if c.cycle > limit:
                 return PAUSED, until
-            if not run_coprocessor(c, cores_at, at):
+            fuel = run_coprocessor(c, cores_at, at, limit, fuel + 1)
+            if fuel == STUCK:
                 return (FAULT, c.cycle) if c.fault != 0 else at_end(c, cores_at)
             happened = c.stepped
         elif baby_table(cores_at)[first].state == RUNNING:  # it has just begun, or has run out of its own fuel

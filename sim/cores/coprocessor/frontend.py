@@ -30,13 +30,14 @@ NO_TIME = 1 << 62
 # outer and inner loop and place in it, mask; `replay_*`: what the replay expander does and what is left of it;
 # `wait_*`: the latched instruction; `wait_from`: first cycle at which its conditions are looked at; `held_until`: cycle until
 # which the scalar unit holds the thread; `pushed`, `passed`: words taken in and let through so far, `passed_at`:
-# cycle of the last one let through
+# cycle of the last one let through; `look_at`: the first cycle at which the gate is to be looked at again, unless what it waits
+# for changes before (`look_at_gates`), `passes_at`: the one from which it lets its word through by itself
 FRONTEND = np.dtype(
     [(name, np.int64) for name in (
         "first_head first_count middle_head middle_count gate_head gate_count "
         "mop_on mop_template mop_outer mop_inner mop_place mop_outer_count mop_inner_count mop_mask mop_mask_high "
         "replay_mode replay_index replay_left wait_kind wait_block wait_condition wait_semaphores wait_from held_until "
-        "pushed passed passed_at line"
+        "pushed passed passed_at look_at passes_at line"
     ).split()]
     + [("first", np.uint32, RING), ("first_time", np.int64, RING), ("middle", np.uint32, RING), ("gate", np.uint32, RING),
        ("replay", np.uint32, REPLAY_WORDS), ("mop", np.uint32, MOP_WORDS)]
@@ -253,8 +254,20 @@ def step_replay(c, thread):
         if mode == LOADING:
             return True
     store_32(at + GATE_AT + 4 * ((f.gate_head + f.gate_count) % RING), word)
+    if f.gate_count == 0:
+        f.look_at = 0
     f.gate_count += 1
     return True
+
+
+@compiled()
+def look_at_gates(c):
+    """Something has changed that a gate may wait for: all are looked at in the next cycle that is simulated.
+
+    What the passing of time changes, and busy units, need not be told: a gate is looked at when they let its word pass.
+    """
+    for thread in range(N_THREADS):
+        frontend_of(c, thread).look_at = 0
 
 
 @compiled()

@@ -17,6 +17,7 @@ from tensim.sim.cores.coprocessor.faults import (
     UNKNOWN_MODE,
     stop,
 )
+from tensim.sim.cores.coprocessor.frontend import look_at_gates
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
@@ -169,6 +170,7 @@ def give_bank(c, thread, unit, out_format):
     """Give the unpacker's bank to the matrix unit and go on with the other one."""
     bank = unpack_bank(c, unit)
     bank_formats(c, unit)[bank] = out_format
+    look_at_gates(c)
     if unit == 0:
         counters(c.src_a_owner_at)[bank] = BY_MATRIX_UNIT
         c.unpack_bank_a = 1 - bank
