@@ -150,6 +150,16 @@ def at_end(c, cores_at):
     return ALL_DONE, end
 
 
+@compiled()
+def waits_for_more(c, cores_at):
+    """Does a core wait for something that nobody tells of (`cores_look`): the end of what its thread has pushed, a message?"""
+    for thread in range(c.n_cores):
+        core = baby_table(cores_at)[thread]
+        if core.state == BLOCKED and core.action != PUSH and core.watches != WATCHES_SEMAPHORE:
+            return True
+    return False
+
+
 @compiled(inline="always")
 def tells(c):
     """Has the coprocessor stopped, or something that who runs the tile is to know?"""
@@ -163,18 +173,21 @@ def run_coprocessor(c, cores_at, at, until, fuel):
     It comes back before that when a core goes on or there is something to tell.  Returns the fuel that is left, STUCK when nothing
     more happens by itself and `at` is NO_TIME.
     """
-    some_wait = has_state(c, cores_at, BLOCKED)
+    some_wait, every_cycle = has_state(c, cores_at, BLOCKED), waits_for_more(c, cores_at)
+    c.cores_look = 1
     while fuel > 0 and c.cycle < at and c.cycle <= until and has_room_for_spans(c):
         fuel -= 1
         c.stepped = c.cycle
         following = min(step(c, c.cycle), at)
-        if some_wait:
+        if every_cycle:
             following = min(following, blocked_until(c, cores_at))
         if following == NO_TIME:
             return STUCK
         c.cycle = max(following, c.cycle + 1)
-        if some_wait and c.fault == 0 and retry_blocked(c, cores_at):
-            break
+        if some_wait and (every_cycle or c.cores_look != 0) and c.fault == 0:
+            c.cores_look = 0
+            if retry_blocked(c, cores_at):
+                break
         if tells(c):
             break
     return fuel

@@ -31,13 +31,14 @@ NO_TIME = 1 << 62
 # `wait_*`: the latched instruction; `wait_from`: first cycle at which its conditions are looked at; `held_until`: cycle until
 # which the scalar unit holds the thread; `pushed`, `passed`: words taken in and let through so far, `passed_at`:
 # cycle of the last one let through; `look_at`: the first cycle at which the gate is to be looked at again, unless what it waits
-# for changes before (`look_at_gates`), `passes_at`: the one from which it lets its word through by itself
+# for changes before (`look_at_gates`), `passes_at`: the one from which it lets its word through by itself; `move_at`, `moves_at`:
+# likewise when the expanders are to be looked at again, and when they do something by themselves
 FRONTEND = np.dtype(
     [(name, np.int64) for name in (
         "first_head first_count middle_head middle_count gate_head gate_count "
         "mop_on mop_template mop_outer mop_inner mop_place mop_outer_count mop_inner_count mop_mask mop_mask_high "
         "replay_mode replay_index replay_left wait_kind wait_block wait_condition wait_semaphores wait_from held_until "
-        "pushed passed passed_at look_at passes_at line"
+        "pushed passed passed_at look_at passes_at move_at moves_at line"
     ).split()]
     + [("first", np.uint32, RING), ("first_time", np.int64, RING), ("middle", np.uint32, RING), ("gate", np.uint32, RING),
        ("replay", np.uint32, REPLAY_WORDS), ("mop", np.uint32, MOP_WORDS)]
@@ -86,6 +87,7 @@ def push(c, thread, word, time):
     store_64(at + FIRST_TIME_AT + 8 * place, time)
     f.first_count += 1
     f.pushed += 1
+    f.move_at = 0
 
 
 @compiled()
@@ -206,6 +208,7 @@ def step_mop(c, thread, now):
         word = load_u32(at + FIRST_AT + 4 * f.first_head)
         f.first_head = (f.first_head + 1) % RING
         f.first_count -= 1
+        c.cores_look = 1
         if word >> 24 == MOP:
             begin_mop(f, at, word, LOOP_MASKS[1] if c.chip == BLACKHOLE else LOOP_MASKS[0])
             word = masked_word(f, at) if f.mop_template == 0 else looped_word(f, at)
@@ -262,10 +265,11 @@ def step_replay(c, thread):
 
 @compiled()
 def look_at_gates(c):
-    """Something has changed that a gate may wait for: all are looked at in the next cycle that is simulated.
+    """Something has changed that a gate or a core may wait for: they are looked at in the next cycle that is simulated.
 
     What the passing of time changes, and busy units, need not be told: a gate is looked at when they let its word pass.
     """
+    c.cores_look = 1
     for thread in range(N_THREADS):
         frontend_of(c, thread).look_at = 0
 
@@ -283,6 +287,7 @@ def leave_gate(c, thread, now):
     f = frontend_of(c, thread)
     f.gate_head = (f.gate_head + 1) % RING
     f.gate_count -= 1
+    f.move_at = 0
     f.passed += 1
     f.passed_at = now
 

@@ -11,6 +11,7 @@ from tensim.sim.cores.coprocessor.counter_unit import execute_counters
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, stop
 from tensim.sim.cores.coprocessor.frontend import (
     GATE_FIFO,
+    MIDDLE_FIFO,
     NO_TIME,
     NO_WAIT,
     NOTHING,
@@ -296,13 +297,20 @@ def look_at_gate(c, thread, now):
 
 @compiled()
 def move_words(c, thread, now):
-    """A cycle of the expanders of a thread: the first one after `now` at which they do something by themselves, or NO_TIME."""
-    moved = step_replay(c, thread)
-    moved = step_mop(c, thread, now) or moved
-    if moved:
-        return now + 1
-    at = next_word_time(c, thread) if frontend_of(c, thread).gate_count < GATE_FIFO else NO_TIME
-    return at if at > now else NO_TIME
+    """A cycle of the expanders of a thread: the first one after `now` at which they do something by themselves, or NO_TIME.
+
+    They stand still until a word arrives, or leaves the gate.
+    """
+    f = frontend_of(c, thread)
+    if f.move_at <= now:
+        moved = step_replay(c, thread)
+        moved = step_mop(c, thread, now) or moved
+        if moved:
+            f.move_at = f.moves_at = now + 1
+        else:
+            f.move_at = next_word_time(c, thread) if f.middle_count < MIDDLE_FIFO else NO_TIME
+            f.moves_at = f.move_at if f.gate_count < GATE_FIFO else NO_TIME
+    return f.moves_at
 
 
 @compiled()

@@ -60,6 +60,7 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # have written to L1, -1 when they have not; `unknown_at`: int64[64], addresses of registers that are not modelled and were
 # accessed nevertheless, 0 where such an access stops who makes it; `printed`: kind of what core `printed_by` prints
 # (`tensim.sim.cores.riscv.traps.Print`), 0 for nothing;
+# `cores_look`: something has changed that a core may wait for, beside the passing of time;
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
@@ -72,7 +73,7 @@ COPROCESSOR = np.dtype(
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at asked asked_by asked_at written_at "
-        "unknown_at printed printed_by "
+        "unknown_at printed printed_by cores_look "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]
 )  # fmt: skip

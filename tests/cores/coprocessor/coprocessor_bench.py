@@ -4,6 +4,7 @@ import numpy as np
 
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor.costs import make_costs
+from tensim.sim.cores.coprocessor.frontend import make_frontends
 from tensim.sim.cores.coprocessor.instruction_table import instruction_of, instructions
 from tensim.sim.cores.coprocessor.matrix_state import make_matrix
 from tensim.sim.cores.coprocessor.matrix_unit import execute_matrix
@@ -27,6 +28,7 @@ class Bench:
         self.arrays = make_coprocessor(chip, self.l1)
         self.vector = add_vector_unit(self.arrays)
         self.parts = {
+            "frontends": make_frontends(),
             "units": make_units(chip),
             "costs": make_costs(load_arch(chip)),
             "unpackers": make_unpackers(),
