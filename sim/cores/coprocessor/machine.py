@@ -283,7 +283,7 @@ def try_gate(c, thread, now):
     return now
 
 
-@compiled()
+@compiled(inline="always")
 def look_at_gate(c, thread, now):
     """The first cycle after `now` at which a thread's gate lets its word through by itself, NO_TIME when there is none.
 
@@ -295,7 +295,7 @@ def look_at_gate(c, thread, now):
     return f.passes_at
 
 
-@compiled()
+@compiled(inline="always")
 def move_words(c, thread, now):
     """A cycle of the expanders of a thread: the first one after `now` at which they do something by themselves, or NO_TIME.
 
