@@ -79,14 +79,21 @@ def done_at(c, thread):
 
 
 @compiled()
-def earliest_action(c, cores_at):
-    """(core that acts or goes on the earliest, its cycle), NO_TIME when no core does."""
-    first, at = -1, NO_TIME
+def survey(c, cores_at):
+    """What the cores do: (the one that acts or goes on the earliest; its cycle, NO_TIME when no core does; bit set of all states;
+    whether one waits for something that nobody tells of (`cores_look`): the end of what its thread has pushed, a message).
+    """
+    first, at, states, wait_untold = -1, NO_TIME, 0, False
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if (core.state == ACTING or core.state == RUNNING) and core.clock < at:
-            first, at = thread, core.clock
-    return first, at
+        state = core.state
+        states |= 1 << state
+        if state == ACTING or state == RUNNING:
+            if core.clock < at:
+                first, at = thread, core.clock
+        elif state == BLOCKED and core.action != PUSH and core.watches != WATCHES_SEMAPHORE:
+            wait_untold = True
+    return first, at, states, wait_untold
 
 
 @compiled()
@@ -150,16 +157,6 @@ def at_end(c, cores_at):
     return ALL_DONE, end
 
 
-@compiled()
-def waits_for_more(c, cores_at):
-    """Does a core wait for something that nobody tells of (`cores_look`): the end of what its thread has pushed, a message?"""
-    for thread in range(c.n_cores):
-        core = baby_table(cores_at)[thread]
-        if core.state == BLOCKED and core.action != PUSH and core.watches != WATCHES_SEMAPHORE:
-            return True
-    return False
-
-
 @compiled(inline="always")
 def tells(c):
     """Has the coprocessor stopped, or something that who runs the tile is to know?"""
@@ -167,24 +164,23 @@ def tells(c):
 
 
 @compiled()
-def run_coprocessor(c, cores_at, at, until, fuel):
+def run_coprocessor(c, cores_at, at, until, states, wait_untold, fuel):
     """Simulate the coprocessor, cycle by cycle in which something happens, up to `at` or the first one behind `until`.
 
-    It comes back before that when a core goes on or there is something to tell.  Returns the fuel that is left, STUCK when nothing
-    more happens by itself and `at` is NO_TIME.
+    `states`, `wait_untold`: of the cores (`survey`).  It comes back before that when a core goes on or there is something to tell.
+    Returns the fuel that is left, STUCK when nothing more happens by itself and `at` is NO_TIME.
     """
-    some_wait, every_cycle = has_state(c, cores_at, BLOCKED), waits_for_more(c, cores_at)
-    c.cores_look = 1
+    some_wait, c.cores_look = states >> BLOCKED & 1 != 0, 1
     while fuel > 0 and c.cycle < at and c.cycle <= until and has_room_for_spans(c):
         fuel -= 1
         c.stepped = c.cycle
         following = min(step(c, c.cycle), at)
-        if every_cycle:
+        if wait_untold:
             following = min(following, blocked_until(c, cores_at))
         if following == NO_TIME:
             return STUCK
         c.cycle = max(following, c.cycle + 1)
-        if some_wait and (every_cycle or c.cores_look != 0) and c.fault == 0:
+        if some_wait and (wait_untold or c.cores_look != 0) and c.fault == 0:
             c.cores_look = 0
             if retry_blocked(c, cores_at):
                 break
@@ -217,19 +213,18 @@ def run_cluster(c, cores_at, now, until, fuel):
     Actions on the outside world are carried out up to cycle `now`.  While a core polls, the coprocessor goes no further than
     cycle `until`, the first at which others can make it go on.
     """
-    look_at_gates(c)
     if c.written_at >= 0:
         tell_of_l1(c, cores_at, c.written_at)
         c.written_at = -1
     while fuel > 0 and has_room_for_spans(c):
         fuel -= 1
-        first, at = earliest_action(c, cores_at)
+        first, at, states, wait_untold = survey(c, cores_at)
         happened = at
         if c.cycle < at:
-            limit = until if has_state(c, cores_at, POLLING) else NO_TIME
+            limit = until if states >> POLLING & 1 != 0 else NO_TIME
             if c.cycle > limit:
                 return PAUSED, until
-            fuel = run_coprocessor(c, cores_at, at, limit, fuel + 1)
+            fuel = run_coprocessor(c, cores_at, at, limit, states, wait_untold, fuel + 1)
             if fuel == STUCK:
                 return (FAULT, c.cycle) if c.fault != 0 else at_end(c, cores_at)
             happened = c.stepped
@@ -287,6 +282,7 @@ def run_tile(cluster_at, now, until):
     cluster = cluster_table(cluster_at)[0]
     c = coprocessor_table(cluster.coprocessor_at)[0]
     cluster.reason, cluster.at = FAULT, -1  # unless it comes back from here
+    look_at_gates(c)
     if cluster.words_at != 0:
         push_words(c, cluster)
         cluster.reason = ALL_DONE
