@@ -458,6 +458,7 @@ def link_error(build, messages):
     return KernelCompileError(f"the kernel does not link\n{messages}", where=place)
 
 
+@functools.lru_cache(256)
 def describe(elf, source):
     """The `Object` of an ELF that this compiler made."""
     from elftools.elf.elffile import ELFFile
