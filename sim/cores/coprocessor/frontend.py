@@ -9,7 +9,7 @@ import numpy as np
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_THREADS
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_i64, load_u32, store_32, store_64
+from tensim.sim.engine.memory import in_cache_lines, load_i64, load_u32, store_32, store_64, zeros_in_cache_lines
 from tensim.sim.engine.tables import table
 
 MOP, NOP, MOP_CFG, REPLAY = opcodes("MOP NOP MOP_CFG REPLAY")
@@ -33,7 +33,7 @@ NO_TIME = 1 << 62
 # cycle of the last one let through; `look_at`: the first cycle at which the gate is to be looked at again, unless what it waits
 # for changes before (`look_at_gates`), `passes_at`: the one from which it lets its word through by itself; `move_at`, `moves_at`:
 # likewise when the expanders are to be looked at again, and when they do something by themselves
-FRONTEND = np.dtype(
+FRONTEND = in_cache_lines(
     [(name, np.int64) for name in (
         "first_head first_count middle_head middle_count gate_head gate_count "
         "mop_on mop_template mop_outer mop_inner mop_place mop_outer_count mop_inner_count mop_mask mop_mask_high "
@@ -51,7 +51,7 @@ FRONTEND_BYTES = FRONTEND.itemsize
 
 def make_frontends():
     """FRONTEND[3] after reset."""
-    return np.zeros(N_THREADS, FRONTEND)
+    return zeros_in_cache_lines(N_THREADS, FRONTEND)
 
 
 @compiled(inline="always")
