@@ -12,7 +12,6 @@ import numpy as np
 from tensim.sim.arch import vector_costs
 from tensim.sim.arch.vector_costs import ACCURATE, APPROXIMATE, FORMS, REDUCTION, UNCLAMPED
 from tensim.sim.cores.numerics.data_format import DataFormat
-from tensim.sim.cores.numerics.sfpu import SfpuUnary
 from tensim.sim.cores.numerics.sfpu_costs import (
     APPROXIMATE_OFFSET,
     CAST_BITS,
@@ -22,7 +21,7 @@ from tensim.sim.cores.numerics.sfpu_costs import (
     UNCLAMPED_OFFSET,
     WIDTH_OFFSET,
 )
-from tensim.sim.cores.numerics.sfpu_functions import CASTS
+from tensim.sim.cores.numerics.sfpu_functions import CASTS, SfpuUnary
 from tensim.sim.cores.numerics.vector_codes import ANY_VECTOR, VECTOR_CODE_BITS, vector_code
 
 SECTIONS = {

@@ -44,7 +44,9 @@ def load_object(content, name, c_function):
     for i, place in places.items():
         if sections[i]["type"] != SHT_NOBITS:
             begin = sections[i]["offset"]
-            image[place : place + sections[i]["size"]] = np.frombuffer(content[begin : begin + sections[i]["size"]], np.uint8)
+            image[place : place + sections[i]["size"]] = np.frombuffer(
+                content[begin : begin + sections[i]["size"]], np.uint8
+            )
     addresses, found = _symbols(content, sections, places, base, name, c_function)
     for section in sections:
         if section["type"] == SHT_RELA and section["info"] in places:
@@ -105,7 +107,9 @@ def _symbols(content, sections, places, base, wanted, c_function):
 
     for i in np.flatnonzero(symbols["section"] == SHN_UNDEF)[1:]:  # the first symbol is none
         addresses[i] = c_function(text(i))
-    place = content.find(wanted.encode() + b"\0", strings)  # maybe the end of a longer name, which tables keep once for both
+    place = content.find(
+        wanted.encode() + b"\0", strings
+    )  # maybe the end of a longer name, which tables keep once for both
     while not len(index := np.flatnonzero(inside & (symbols["name"] == place - strings))):
         place = content.index(wanted.encode() + b"\0", place + 1)
     return addresses, int(addresses[index[0]])

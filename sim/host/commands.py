@@ -4,9 +4,11 @@ Records name every object by a global integer id.  Cores are logical (x, y) pair
 y1), inclusive. Sizes and addresses are bytes.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import dataclass_transform
+
+from tensim.sim.lazy_dataclass import dataclass
 
 TILE_HEIGHTS, TILE_WIDTHS = (1, 2, 4, 8, 16, 32), (16, 32)  # what faces of at most 16x16 make up
 Core = tuple[int, int]

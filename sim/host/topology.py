@@ -10,12 +10,11 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
-from fractions import Fraction
 
 import simpy
 
 from tensim.sim.errors import NoRouteError, UsageError
+from tensim.sim.lazy_dataclass import dataclass
 from tensim.sim.loop.environment import FS_PER_NS
 
 HOST = "host"
@@ -63,6 +62,8 @@ class Link:
 
     def duration_fs(self, n_bytes):
         """Femtoseconds a transfer holds a lane, rounded up.  The figures count as written: 11.8 is 118 / 10."""
+        from fractions import Fraction  # not for who has one chip
+
         ns = n_bytes / Fraction(str(self.bytes_per_ns)) + Fraction(str(self.latency_ns))
         return math.ceil(ns * FS_PER_NS)
 

@@ -46,6 +46,7 @@ class CompiledKernel:
     polls: frozenset  # lines whose loads wait for another's write
     arguments: object  # what it reads of them: `tensim.sim.cores.kernels.lowering_values.ReadArguments`
     code: machine_code.MachineCode = field(repr=False)  # of the generator over the address of a context block
+    is_riscv = False
 
     @property
     def first_row(self):
@@ -89,6 +90,8 @@ class Kernel:
     function; `budget`: the `CompileBudget` of a file that somebody else wrote, from which it is compiled.  Raises
     KernelCompileError for what no kernel may contain.
     """
+
+    is_cpp = False
 
     def __init__(self, tree, file, names, text=None, budget=None):
         self.tree, self.file, self.names, self.name = tree, str(file), names, tree.name
