@@ -1,15 +1,19 @@
 """The process of the `tensim` command: it ends when its work has, without taking the interpreter apart."""
 
 import atexit
+import gc
 import os
 import sys
 import threading
 
-from tensim.cli.main import main
+NEW_OBJECTS = 50_000  # between two searches for garbage: what imports make is none, and Python looks after every 700
 
 
 def command():
     """Run `tensim.cli.main.main` with the arguments of the process, and leave it with the exit code."""
+    gc.set_threshold(NEW_OBJECTS)
+    from tensim.cli.main import main
+
     try:
         main()
     except SystemExit as end:
