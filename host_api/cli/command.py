@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 
-NEW_OBJECTS = 50_000  # between two searches for garbage: what imports make is none, and Python looks after every 700
+NEW_OBJECTS = 150_000  # between two searches for garbage: what imports make is none, and Python looks after every 700
 
 
 def command():

@@ -117,7 +117,9 @@ def _link_ranks(size):
     """int64 per link of a grid: its place in the order of NoC, tile and kind."""
     names = _link_names(size)
     ranks = np.empty(len(names), np.int64)
-    ranks[sorted(range(len(names)), key=lambda i: (names[i]["noc"], names[i]["from"], names[i]["kind"]))] = range(len(names))
+    ranks[sorted(range(len(names)), key=lambda i: (names[i]["noc"], names[i]["from"], names[i]["kind"]))] = range(
+        len(names)
+    )
     return ranks
 
 

@@ -62,10 +62,17 @@ class Link:
 
     def duration_fs(self, n_bytes):
         """Femtoseconds a transfer holds a lane, rounded up.  The figures count as written: 11.8 is 118 / 10."""
-        from fractions import Fraction  # not for who has one chip
+        (rate, rate_parts), (latency, latency_parts) = map(_as_written, (self.bytes_per_ns, self.latency_ns))
+        parts = rate * latency_parts
+        return -(-(n_bytes * rate_parts * latency_parts + latency * rate) * FS_PER_NS // parts)
 
-        ns = n_bytes / Fraction(str(self.bytes_per_ns)) + Fraction(str(self.latency_ns))
-        return math.ceil(ns * FS_PER_NS)
+
+def _as_written(number):
+    """(numerator, denominator) of a number in decimals."""
+    digits, _, exponent = str(number).partition("e")
+    whole, _, decimals = digits.partition(".")
+    shift = int(exponent or 0) - len(decimals)
+    return int(whole + decimals) * 10 ** max(shift, 0), 10 ** max(-shift, 0)
 
 
 @dataclass(frozen=True)
