@@ -258,7 +258,9 @@ def run(request, python=None, sample=None, board=None):
             return LibraryMesh([LibraryDevice(*common, chip) for chip in range(n_chips)], wiring, kernels.commands)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
-        variables = os.environ | surroundings.variables(socket, arch, n_chips)
+        variables = (
+            os.environ | surroundings.variables(socket, arch, n_chips) | {"TENSIM_LIBRARY_FLUSH": "0" * 16}
+        )  # `child`
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
         interrupted = False
         current_system().env.on_progress(lambda *_: _check_alive(child))

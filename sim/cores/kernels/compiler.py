@@ -206,6 +206,7 @@ def _parse_function(function):
     if not inspect.isfunction(function):
         raise UsageError("@kernel and @device_function decorate plain functions")
     file = inspect.getsourcefile(function) or "<string>"
+    linecache.checkcache(file)
     tree = _definitions(file, "".join(linecache.getlines(file))).get(
         (function.__name__, function.__code__.co_firstlineno)
     )
