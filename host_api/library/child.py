@@ -24,7 +24,8 @@ SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
 OWN_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 LONGEST, LONGEST_SETTING = 64, 1000  # tensors of a list, characters
 PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
-FLUSH = b"TENSIM_LIBRARY_FLUSH"  # address of a function, in hexadecimal digits
+FLUSH = b"TENSIM_LIBRARY_FLUSH"  # hexadecimal digits: a process, the address of a function there
+PROCESS_DIGITS = 8
 
 
 class Teller:
@@ -73,8 +74,9 @@ def flush_device():
     """
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_char_p
-    address = int(getenv(FLUSH) or b"0", 16)
-    if address:
+    text = getenv(FLUSH) or b"0"
+    address = int(text[PROCESS_DIGITS:] or b"0", 16)
+    if address and int(text[:PROCESS_DIGITS], 16) == os.getpid():  # not what a process has inherited
         ctypes.CFUNCTYPE(None)(address)()
 
 

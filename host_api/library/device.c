@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { OPEN = 1, WRITE, READ, CLOSE, HOST };
-enum { BUFFERED = 1 << 20, CLOSED_STATUS = 70, WORD = 4, ADDRESS_DIGITS = 16 };
+enum { BUFFERED = 1 << 20, CLOSED_STATUS = 70, WORD = 4, PROCESS_DIGITS = 8, ADDRESS_DIGITS = 16 };
 
 struct message {
     uint32_t kind, x, y, bytes;
@@ -40,7 +40,7 @@ struct known {
 };
 static struct known known[MOST_KNOWN];
 static uint32_t known_count, known_next;
-static char *flush_place; /* the variable's value in the environment, ADDRESS_DIGITS of them */
+static char *flush_place; /* the variable's value in the environment: digits of the process and of the address */
 static uint64_t known_address;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -281,9 +281,9 @@ static void flush_for_operation(void) {
 
 /* The value is overwritten where it stands: setenv would move the environment, which other threads may read. */
 static void show_flush(uintptr_t address) {
-    char text[ADDRESS_DIGITS + 1];
-    snprintf(text, sizeof text, "%0*llx", ADDRESS_DIGITS, (unsigned long long)address);
-    memcpy(flush_place, text, ADDRESS_DIGITS);
+    char text[PROCESS_DIGITS + ADDRESS_DIGITS + 1];
+    snprintf(text, sizeof text, "%0*x%0*llx", PROCESS_DIGITS, (unsigned)getpid(), ADDRESS_DIGITS, (unsigned long long)address);
+    memcpy(flush_place, text, sizeof text - 1);
 }
 
 /* --- what the library calls */
@@ -295,7 +295,7 @@ void libttsim_init(void) {
     known_count = 0;
     pending = malloc(BUFFERED + sizeof(struct message));
     flush_place = getenv("TENSIM_LIBRARY_FLUSH");
-    if (flush_place && strlen(flush_place) != ADDRESS_DIGITS)
+    if (flush_place && strlen(flush_place) != PROCESS_DIGITS + ADDRESS_DIGITS)
         flush_place = NULL;
     if (flush_place)
         show_flush((uintptr_t)flush_for_operation);

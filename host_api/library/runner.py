@@ -259,7 +259,7 @@ def run(request, python=None, sample=None, board=None):
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = (
-            os.environ | surroundings.variables(socket, arch, n_chips) | {"TENSIM_LIBRARY_FLUSH": "0" * 16}
+            os.environ | surroundings.variables(socket, arch, n_chips) | {"TENSIM_LIBRARY_FLUSH": "0" * 24}
         )  # `child`
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
         interrupted = False
