@@ -15,7 +15,8 @@ PREDICTED = "predicted"  # no parameter of the chip was chosen by rows of this f
 FITTED = "fitted"  # some were: the row says how well a mechanism fits, not what it predicts
 CIRCULAR = "circular"  # a parameter is what these rows measured, so that they must agree
 DOCUMENTED = "documented"  # the row measures one number that the documents give: it agrees or they are wrong
-KINDS = (PREDICTED, FITTED, CIRCULAR, DOCUMENTED)
+OTHER_RELEASE = "another release"  # the row's own figures show that its program is not the one that is simulated
+KINDS = (PREDICTED, FITTED, CIRCULAR, DOCUMENTED, OTHER_RELEASE)
 
 INSTRUCTION_LEVEL, COPROCESSOR = "instruction", "coprocessor."  # the kind of validation, and its parameters' keys
 CHOSEN = ("fitted", "measured")  # confidence of the parameters that measurements chose

@@ -64,7 +64,7 @@ class Case:
     `work`: relative cost of the simulation, the longest go first.  `value`: the compared number of a simulation's
     result, which is JSON (a number, a list); it raises `Skip` where the result says
     that the row cannot be compared.  `cpp`: the spec of the same with kernels in C++, for a row that is
-    simulated both ways.
+    simulated both ways.  `evidence`: what its agreement is worth, where the row itself says it (`tensim.validation.evidence`).
     """
 
     spec: tuple
@@ -74,6 +74,7 @@ class Case:
     work: float = 1.0
     value: Callable = float
     cpp: tuple | None = None
+    evidence: str = ""
 
     @property
     def specs(self):

@@ -168,7 +168,7 @@ def compare(selection, results):
             "measured": case.measured,
             **found,
             "unit": case.unit,
-            "evidence": evidence_of(selection.name.split()[0], row.id, case.group),
+            "evidence": case.evidence or evidence_of(selection.name.split()[0], row.id, case.group),
             "columns": row.columns,
         }
         if case.cpp is not None:

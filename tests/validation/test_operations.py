@@ -11,7 +11,7 @@ from tensim.validation.runner import Results, Selection, compare
 
 HEADER = (
     "trace", "arch", "op", "math_fidelity", "core_count", "inputs_shape_dtype_layout_memory",
-    "outputs_shape_dtype_layout_memory", "matmul_program_config", "kernel_ns_median",
+    "outputs_shape_dtype_layout_memory", "matmul_program_config", "kernel_ns_median", "brisc_ns_median", "trisc2_ns_median",
 )  # fmt: skip
 TILES = "1x1x2048x256:BFLOAT8_B:TILE:DRAM_INTERLEAVED"
 SHARDS = "1x1x2048x256:BFLOAT8_B:TILE:L1_BLOCK_SHARDED"
@@ -23,19 +23,27 @@ def file_of(*lines):
     return rows
 
 
-def line(operation="UnaryDeviceOperation", inputs=TILES, outputs=TILES, trace="bh_p100_dlv3", cores=110, ns=4000):
-    return trace, "blackhole", operation, "HiFi4", str(cores), inputs, outputs, "", str(ns)
+def line(
+    operation="UnaryDeviceOperation",
+    inputs=TILES,
+    outputs=TILES,
+    trace="bh_p100_dlv3",
+    cores=110,
+    ns=4000,
+    pack_ns=3900,
+):
+    return trace, "blackhole", operation, "HiFi4", str(cores), inputs, outputs, "", str(ns), str(ns), str(pack_ns)
 
 
 def call_of(row):
-    return json.loads(operations.read(row, "operations").spec[2][0])
+    return json.loads(operations.read(row, "operations").spec[3][0])
 
 
 def test_a_row_is_a_call_with_its_tensors():
     (row,) = file_of(line("ShardedToInterleavedDeviceOperation", SHARDS, TILES, cores=64))
     case, call = operations.read(row, "operations"), call_of(row)
     assert case.group == "blackhole/to_interleaved/DRAM/bh_p100_dlv3" and case.unit == "ns" and case.measured == 4000
-    assert case.spec[:2] == ("blackhole", "p100") and call["call"] == "to_interleaved" and call["cores"] == 64
+    assert case.spec[1:3] == ("blackhole", "p100") and call["call"] == "to_interleaved" and call["cores"] == 64
     assert call["inputs"] == [
         {"shape": [1, 1, 2048, 256], "dtype": "BFLOAT8_B", "layout": "TILE", "memory": "L1_BLOCK_SHARDED"}
     ]
@@ -66,10 +74,34 @@ def test_rows_that_do_not_say_enough_are_skipped_with_the_reason(changed, why):
         operations.read(*file_of(line(**changed)), "operations")
 
 
+STICKS = "1x1x4096x256:BFLOAT16:ROW_MAJOR:DRAM_INTERLEAVED"
+
+
+@pytest.mark.parametrize(
+    ("changed", "evidence"),
+    [
+        ({"operation": "TilizeDeviceOperation", "inputs": STICKS, "pack_ns": 1400}, "another release"),  # 325 ns a tile
+        ({"operation": "TilizeDeviceOperation", "inputs": STICKS, "pack_ns": 3600}, ""),
+        (
+            {"operation": "InterleavedToShardedDeviceOperation", "inputs": STICKS, "cores": 64, "ns": 28000},
+            "another release",
+        ),
+        ({"operation": "InterleavedToShardedDeviceOperation", "inputs": STICKS, "cores": 64}, ""),
+        ({"pack_ns": 100}, ""),  # functions have no last row of tiles
+    ],
+)
+def test_threads_that_wait_for_each_page_are_of_another_release(changed, evidence):
+    outputs = (
+        STICKS.replace("DRAM_INTERLEAVED", "L1_HEIGHT_SHARDED") if "Sharded" in changed.get("operation", "") else TILES
+    )
+    outputs = outputs.replace("2048", "4096")
+    assert operations.read(*file_of(line(**{"outputs": outputs, **changed})), "operations").evidence == evidence
+
+
 def test_calls_of_a_board_share_processes():
     some = file_of(*[line(ns=1000 + n) for n in range(operations.BATCH + 1)], line("MoveDeviceOperation"), line())
     cases = [operations.read(row, "operations") for row in some if "Move" not in row["op"]]
-    assert len({case.spec for case in cases[: operations.BATCH]}) == 1 and len(cases[-1].spec[2]) == 2
+    assert len({case.spec for case in cases[: operations.BATCH]}) == 1 and len(cases[-1].spec[3]) == 2
     results = [{"ns": float(n), "cores": 110} for n in range(operations.BATCH)]
     assert [case.value(results) for case in cases[: operations.BATCH]] == list(range(operations.BATCH))
 

@@ -19,7 +19,6 @@ DTYPES = {
 LAYOUTS = {"TILE": ttnn.TILE_LAYOUT, "ROW_MAJOR": ttnn.ROW_MAJOR_LAYOUT}
 INTERLEAVED = {"DRAM_INTERLEAVED": ttnn.DRAM_MEMORY_CONFIG, "L1_INTERLEAVED": ttnn.L1_MEMORY_CONFIG}
 TILE, SCALE = 32, 1.5
-PACKED_SUMS = ("LoFi", "HiFi2")  # fidelities of the networks whose products add in L1
 
 
 def rounded_up(value, unit):
@@ -165,7 +164,7 @@ class Calls:
     def matmul(self, one):
         engine = ttnn.init_device_compute_kernel_config(
             self.device.arch(), math_fidelity=getattr(ttnn.MathFidelity, one["fidelity"] or "HiFi4"),
-            math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=one["fidelity"] in PACKED_SUMS,
+            math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=one["sums_in_l1"],
         )  # fmt: skip
         settings = {
             "program_config": product_config(one["config"]), "memory_config": self.memory, "dtype": self.dtype,

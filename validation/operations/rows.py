@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tensim.library.environment import find_library
-from tensim.sim.errors import TensimError
+from tensim.sim.errors import TensimError, UsageError
+from tensim.validation.evidence import OTHER_RELEASE
 from tensim.validation.rows import Case, Skip
 
 SECONDS = 20.0
@@ -29,21 +30,30 @@ BATCH = 12  # calls of one process of the library
 MARK = "ttnn.neg"  # stands between the calls
 SHARED_BY = re.compile(r"(Device)?(Operation|Op)?$")
 LARGEST = 10_000_000  # elements of a tensor
+TILE = 32
+ACKNOWLEDGED_NS = 300  # a page that takes longer was written, or read, alone: until the answer had come back
 SHORTEST_ROW = 16  # elements: narrower rows of pixels are padded by rules that no column states
 
 
 class Network(NamedTuple):
-    """What rows of a network do not say: the chip, its board, and the grid of cores that it uses."""
+    """What rows of a network do not say: the chip, its board, the grid of cores that it uses, and whether its products add partial
+    sums in L1.
+
+    Compute threads tell the last apart: two products of bh_p100_dlv3 with 16 and 32 blocks of K keep theirs busy 47.0 and
+    92.8 us, 47.5 and 94.0 us here with partial sums read back, 19.1 and 35.9 us with sums in L1; three of bh20_oft with 7 blocks
+    take 36.5 to 38.9 us, 34.5 to 36.5 here with sums in L1, 35.8 to 44.8 without.
+    """
 
     arch: str
     board: str
     grid: tuple[int, int]
+    sums_in_l1: bool
 
 
 NETWORKS = {
-    "bh20_oft": Network("blackhole", "p150", (5, 4)),
-    "bh_p100_dlv3": Network("blackhole", "p100", (11, 10)),
-    "wh_clip_encoder_2": Network("wormhole_b0", "n150", (8, 8)),
+    "bh20_oft": Network("blackhole", "p150", (5, 4), True),
+    "bh_p100_dlv3": Network("blackhole", "p100", (11, 10), False),
+    "wh_clip_encoder_2": Network("wormhole_b0", "n150", (8, 8), False),
 }
 OLDER = {"ops_perf_results_2025_09_18_11_39_20": "a release of 2025-09, whose programs differ"}
 MEMORY = ("DRAM_INTERLEAVED", "L1_INTERLEAVED", "L1_HEIGHT_SHARDED", "L1_BLOCK_SHARDED", "L1_WIDTH_SHARDED")
@@ -62,6 +72,15 @@ def require():
     find_library()
 
 
+@cache
+def _release():
+    """The release of the library, which results belong to; None without one."""
+    try:
+        return find_library().release
+    except UsageError:
+        return None
+
+
 def read(row, layout):
     """The case of a row: its time in ns."""
     made = description(*_columns(row))
@@ -69,13 +88,36 @@ def read(row, layout):
     calls = [one for one in map(_of, row.file) if one is not None and one[0] == (network.arch, network.board)]
     place = [number for _, number, _ in calls].index(row.line)
     first = place - place % BATCH
-    spec = (network.arch, network.board, tuple(call for _, _, call in calls[first : first + BATCH]))
+    spec = (_release(), network.arch, network.board, tuple(call for _, _, call in calls[first : first + BATCH]))
     memory = "DRAM" if any("DRAM" in one["memory"] for one in made["inputs"][:1] + [made["output"]]) else "L1"
     cores = row.integer("core_count")
     return Case(
         spec, f"{network.arch}/{made['call']}/{memory}/{row['trace']}", row.number("kernel_ns_median"), "ns",
-        work=len(spec[2]), value=lambda results: _time(results[place - first], cores),
+        work=len(spec[3]), value=lambda results: _time(results[place - first], cores),
+        evidence=OTHER_RELEASE if waits_for_each_page(row, made) else "",
     )  # fmt: skip
+
+
+def waits_for_each_page(row, made):
+    """Whether the card's threads show a barrier behind each page, as programs before release 0.66 have it in tilize and in what
+    moves sticks to shards; since then there is one behind the last.
+
+    Tilize: BRISC goes on for the last row of tiles when the packer has done them.  Sticks: the kernel's time for each of a core.
+    Rows of both lie between 316 and 443 ns a page; with one barrier at the end a page takes less than 100.
+    """
+    height, width = _height_and_width(made["output"])
+    if made["call"] in ("tilize", "tilize_padded"):
+        pages, ns = width / TILE, row.number("brisc_ns_median") - row.number("trisc2_ns_median")
+    elif made["call"] == "to_sharded" and made["inputs"][0]["layout"] == "ROW_MAJOR":
+        pages, ns = math.ceil(height / made["cores"]), row.number("kernel_ns_median")
+    else:
+        return False
+    return ns / pages > ACKNOWLEDGED_NS
+
+
+def _height_and_width(tensor):
+    *rows, width = tensor["shape"]
+    return math.prod(rows), width
 
 
 def _of(row):
@@ -122,7 +164,7 @@ def description(trace, operation, cores, fidelity, config, inputs, outputs):
     tensors, output = [_tensor(one) for one in inputs.split("|")], _tensor(outputs)
     made = {
         "call": call, "inputs": tensors, "output": output, "cores": int(cores), "grid": list(network.grid),
-        "fidelity": fidelity, "config": config, "inplace": False,
+        "fidelity": fidelity, "config": config, "sums_in_l1": network.sums_in_l1, "inplace": False,
     }  # fmt: skip
     _refuse(made, network, tensors, output)
     if call == "add":
@@ -153,8 +195,8 @@ def _refuse(made, network, tensors, output):
 
 
 def simulate(spec):
-    """[{"ns", "cores"} or {"why"}] of the calls of a batch; `spec` = (arch, board, calls as JSON)."""
-    arch, board, calls = spec
+    """[{"ns", "cores"} or {"why"}] of the calls of a batch; `spec` = (release of the library, arch, board, calls as JSON)."""
+    _, arch, board, calls = spec
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder, "calls.json"), Path(folder, "report.json")
         listed.write_text(f"[{','.join(calls)}]")
