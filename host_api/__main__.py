@@ -1,5 +1,5 @@
 """`python -m tensim`: the `tensim` command."""
 
-from tensim.cli.main import main
+from tensim.cli.command import command
 
-main()
+command()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
-from tensim.sim.cores.riscv.kernel import LIBRARY
+from tensim.sim.cores.riscv.cpp_texts import LIBRARY
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id

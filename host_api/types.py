@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, Self, SupportsInt, cast
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
 from tensim.sim.host.commands import TILE_HEIGHTS, TILE_WIDTHS
+from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.buffer import Buffer

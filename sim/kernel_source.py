@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from tensim.sim.cores.riscv.kernel import SUFFIXES, CppKernel, is_cpp
+from tensim.sim.cores.riscv.cpp_texts import SUFFIXES, is_cpp
 
 
 def kernel_from_file(path, include_paths=(), defines=(), budget=None):
     """The kernel in a file: C++ by its suffix, else the kernel language; `include_paths`, `defines`, `budget`: see `CppKernel`."""
     if Path(path).suffix in SUFFIXES:
+        from tensim.sim.cores.riscv.kernel import CppKernel
+
         return CppKernel(path, include_paths=include_paths, defines=defines, budget=budget)
     from tensim.sim.cores.kernels.compiler import kernel_from_file as parse
 
@@ -22,6 +24,8 @@ def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None, budget=N
     and without the user's files.
     """
     if is_cpp(text):
+        from tensim.sim.cores.riscv.kernel import CppKernel
+
         return CppKernel(file, text, binaries=binaries, budget=budget)
     from tensim.sim.cores.kernels.compiler import kernel_from_source
 

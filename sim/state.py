@@ -52,6 +52,8 @@ LOG_UNIT = 6000  # + unit of a tile's coprocessor at the instruction level; `thr
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
 ROUTING = 4  # no kernel's: it stands for the router of an Ethernet tile, whose writes bear its number
 
+EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
+
 # --- why the engine returned
 RUNNING_ON = -1  # `stop` while the engine runs
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)

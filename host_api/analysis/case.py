@@ -1,10 +1,11 @@
 """What rules look at, and what they say."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tensim.analysis.facts import LaunchFacts
 from tensim.analysis.what_if import Experiment
 from tensim.sim.cores.slots import THREAD_NAMES
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 Shares are of the launch's whole time, from its start to the end of its last thread, idle cores and threads included.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip import statistics
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.slots import BRISC, MATH_SLOT, NCRISC, PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
+from tensim.sim.lazy_dataclass import dataclass
 
 MOVERS = (BRISC, NCRISC)
 COMPUTE_UNITS = ("fpu", "sfpu", "unpack", "pack", "issue")

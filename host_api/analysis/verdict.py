@@ -6,12 +6,13 @@ transfers that queue (bandwidth, if not of the average then at a hot place or mo
 (latency), a thread that is always at work, or threads that wait for each other in turn (dependency).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tensim.analysis.facts import BUSY
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, UNPACK_SLOT
+from tensim.sim.lazy_dataclass import dataclass
 
 BANDWIDTH, LATENCY, DEPENDENCY, IMBALANCE, DISPATCH = "bandwidth", "latency", "dependency", "imbalance", "dispatch"
 CLOSE = 0.5  # share of its roof from which a resource bounds what uses it

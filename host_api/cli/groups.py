@@ -1,7 +1,6 @@
 """Groups of commands: how they report errors, what `--json` refers to, and commands that are imported when they are used."""
 
 import errno
-import gc
 import importlib
 import os
 import resource
@@ -12,7 +11,6 @@ import click
 from tensim.cli.output import TO_STDOUT, open_closed_streams, report_error, use_plain_characters
 from tensim.sim.errors import TensimError, UsageError
 
-NEW_OBJECTS = 50_000  # between two searches for garbage: what imports make is none, and Python looks after every 700
 # Threads of numpy's BLAS wait for the next product with their processor busy for a tenth of a second: here none comes
 BLAS_SLEEPS = "OPENBLAS_THREAD_TIMEOUT", "4"
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -25,7 +23,6 @@ class Commands(click.Group):
 
     def main(self, args=None, **kwargs):
         """As click's, with the project's errors and exit codes."""
-        gc.set_threshold(NEW_OBJECTS)
         os.environ.setdefault(*BLAS_SLEEPS)
         open_closed_streams()
         args, json_to = explicit_json(sys.argv[1:] if args is None else list(args))

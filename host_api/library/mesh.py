@@ -3,6 +3,8 @@
 In what the library's device says, the upper half of x is the chip; a worker here is (chip, worker of that chip).
 """
 
+import numpy as np
+
 from tensim.library.routers import READY, TERMINATED, ToldWiring, told_place, told_router
 from tensim.library.server import HEAD
 from tensim.sim.chip.routers import header_bytes
@@ -65,6 +67,10 @@ class MeshTiles:
     def polls(self, x, y, address, size):
         """Whether a read looks at a worker's go word."""
         return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
+
+    def go_words(self):
+        """uint32 (workers, 3): x and y as in messages, and the go word of every worker of all chips."""
+        return np.concatenate([part.go_words() for part in self.parts])
 
     def answer(self, worker, signal):
         """Set the signal of a worker's go word."""

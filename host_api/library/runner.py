@@ -258,7 +258,8 @@ def run(request, python=None, sample=None, board=None):
             return LibraryMesh([LibraryDevice(*common, chip) for chip in range(n_chips)], wiring, kernels.commands)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
-        variables = os.environ | surroundings.variables(socket, arch, n_chips)
+        room = {"TENSIM_LIBRARY_FLUSH": "0" * 24}  # where device.c says to `child` how its writes are sent
+        variables = os.environ | surroundings.variables(socket, arch, n_chips) | room
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
         interrupted = False
         current_system().env.on_progress(lambda *_: _check_alive(child))

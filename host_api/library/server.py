@@ -29,6 +29,7 @@ WORDS = struct.Struct("<2I")
 # A go word whose signal is none of the library's, which raises an error for it: the answer outside operations, where nobody asks
 # us what has failed
 FAILURE = bytes([*bytes(SIGNAL), 0x55])
+WORD, NOTHING = 4, bytes(4)
 RECEIVE = 1 << 20
 PATIENCE = 0.2  # seconds between two looks whether the other process lives
 SILENCE = 0.005  # seconds without an access after which a device that works by itself goes on: the host waits
@@ -175,6 +176,20 @@ class Server:
                 return FAILURE
         return tiles.read(x, y, address, size)
 
+    def read_beside(self, x, y, address, size):
+        """What stands behind the answer to the read of a word: how many other words are the same until the host writes, then x, y
+        and content of each.
+
+        A host that waits for cores looks at the go word of one after the other: it gets all of them at once.
+        """
+        tiles = self.device.tiles
+        if size != WORD or not self.device.takes_writes:
+            return b"" if size != WORD else NOTHING
+        if not tiles.polls(x, y, address, size) or tiles.told or tiles.strangers:
+            return NOTHING
+        words = tiles.go_words()
+        return struct.pack("<I", len(words)) + words.tobytes()
+
     def _launch(self):
         """Run what cores were told, unless the operation has failed."""
         tiles = self.device.tiles if self.device is not None else None
@@ -229,15 +244,15 @@ class DeviceStream:
     """The messages of a device's connection, as they arrive in pieces."""
 
     def __init__(self, server):
-        self._server, self._data = server, bytearray()
+        self._server, self._data, self._room = server, bytearray(), memoryview(bytearray(RECEIVE))
 
     def receive(self, connection):
         """Take what has arrived; carry out what is complete."""
-        arrived = connection.recv(RECEIVE)
+        arrived = connection.recv_into(self._room)
         if not arrived:
             self._server.forget(connection)
             return
-        self._data += arrived
+        self._data += self._room[:arrived]
         at = self._carry_out(connection)
         del self._data[:at]
 
@@ -256,7 +271,7 @@ class DeviceStream:
                     server.device.tiles.write(x, y, address, bytes(view))
                 at += size
             elif kind == READ:
-                connection.sendall(server.read(x, y, address, size))
+                connection.sendall(server.read(x, y, address, size) + server.read_beside(x, y, address, size))
             elif kind == OPEN:
                 server.opened()
             elif kind == CLOSE:

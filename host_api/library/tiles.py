@@ -11,14 +11,15 @@ REGISTERS = 0xFF000000  # addresses of a tile from here on are registers
 PAGE = 4096
 WORD = 4
 LOG_ROOM = 1 << 16  # writes between two launches that are noted at once
+TOLD_ROOM = SIDE * SIDE  # for every tile
 
 
 class Tiles:
     """Memory by tile, as (x, y, address) of the library.
 
     `device`: `tensim.sim.host.device.Device`; `layout`: `tensim.library.mailboxes.Layout`; `channels`: lists of the NoC
-    coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]` (uint8), the library's own; `told` lists
-    the workers that were told to run, `strangers` the (x, y) of other cores that were; `chip`: what messages name it by.
+    coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]` (uint8), the library's own; `strangers`:
+    the (x, y) of other cores that were told to run; `chip`: what messages name it by.
     """
 
     def __init__(self, device, layout, channels, chip=0):
@@ -29,8 +30,10 @@ class Tiles:
         self._log = np.zeros(
             (LOG_ROOM, LOG_WORDS), np.int64
         )  # writes there since the last launch: worker, address, bytes
+        self._told = np.zeros(TOLD_ROOM, np.int64)  # workers
         self._receiver, self._numbers = self._build_receiver()
-        self.told, self.strangers = [], []
+        self._places = np.array([(x | chip << 16, y) for x, y in self.workers], np.uint32)
+        self.strangers = []
         self._bank_bytes, self._per_tile = arch.dram_bank_bytes, arch["dram.banks_per_tile"]
         self._dram = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {}
@@ -42,7 +45,9 @@ class Tiles:
             numbers[x * SIDE + y] = worker
         receiver = np.zeros(1, RECEIVER)
         receiver["memory_at"], receiver["memory_bytes"] = self.config.ctypes.data, self.config_end
-        receiver["workers_at"], receiver["watched"] = numbers.ctypes.data, self.layout.go + SIGNAL
+        receiver["workers_at"], receiver["signal_at"] = numbers.ctypes.data, self.layout.go + SIGNAL
+        receiver["go"], receiver["done"] = GO, DONE
+        receiver["told_at"], receiver["told_room"] = self._told.ctypes.data, TOLD_ROOM
         receiver["log_at"], receiver["log_room"], receiver["chip"] = self._log.ctypes.data, LOG_ROOM, self.chip
         return receiver, numbers
 
@@ -75,10 +80,21 @@ class Tiles:
 
     def take_told(self):
         """(workers, other cores) that were told to run since this was asked last, each once."""
-        told, strangers = list(dict.fromkeys(self.told)), list(self.strangers)
-        self.told.clear()
+        told, strangers = self.told, list(self.strangers)
+        self._receiver["n_told"] = 0
         self.strangers.clear()
         return told, strangers
+
+    @property
+    def told(self):
+        """The workers that were told to run, each once, in their order."""
+        return list(dict.fromkeys(self._told[: int(self._receiver["n_told"][0])].tolist()))
+
+    def _tell(self, worker):
+        told = self.told
+        if worker not in told:  # so that there is room for all of them
+            told.append(worker)
+        self._told[: len(told)], self._receiver["n_told"] = told, len(told)
 
     def write(self, x, y, address, data):
         """Bytes from the host.  UsageError outside a memory."""
@@ -109,6 +125,11 @@ class Tiles:
         """Whether a read looks at a worker's go word."""
         return address == self.layout.go and size == WORD and (x, y) in self.workers
 
+    def go_words(self):
+        """uint32 (workers, 3): x and y as in messages, and the go word of every worker."""
+        go = self.layout.go
+        return np.hstack([self._places, self.config[:, go : go + WORD].copy().view(np.uint32)])
+
     def answer(self, worker, signal):
         """Set the signal of a worker's go word."""
         self.config[worker][self.layout.go + SIGNAL] = signal
@@ -121,7 +142,7 @@ class Tiles:
             self.device.chip.memory.write_l1(worker, self.config_end, data[len(inside) :])
         if address <= self.layout.go + SIGNAL < address + len(inside):
             if self.config[worker][self.layout.go + SIGNAL] == GO:
-                self.told.append(worker)
+                self._tell(worker)
             else:  # firmware is started, or told to begin with the first launch message: nothing to do here
                 self.answer(worker, DONE)
 

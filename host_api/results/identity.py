@@ -20,7 +20,6 @@ from pathlib import Path
 
 from tensim import __version__
 from tensim.results.code_digest import code_digest
-from tensim.sim.cores.riscv.kernel import CppKernel
 from tensim.sim.engine.cache import DIRECTORY
 from tensim.sim.host import commands as c
 from tensim.sim.host.frozen_program import build_target
@@ -105,7 +104,7 @@ def _described(kernel, target):
     "sha256": of the source text, with what it takes from its surroundings; in C++ with the machine code, too.
     """
     digest, config = hashlib.sha256(kernel.kernel.source.encode()), kernel.config
-    if isinstance(kernel.kernel, CppKernel):
+    if kernel.kernel.is_cpp:
         for slot, program in sorted(kernel.kernel.build(config, target).programs.items()):
             digest.update(bytes([slot]) + program.image.text + b"".join(data for _, data in program.image.data))
     if kernel.is_compute:

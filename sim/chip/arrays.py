@@ -8,11 +8,9 @@ from tensim.sim import state as st
 from tensim.sim.chip.functional_memory import CHUNK_BYTES, CHUNKS_PER_SLAB
 from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
 from tensim.sim.cores.operations import Role
 from tensim.sim.cores.print_log import PRINT
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.cores.tensix.data import EXACT
 from tensim.sim.cores.tensix.instructions import instruction_table
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
 from tensim.sim.engine.entry_points import flit_event
@@ -22,7 +20,7 @@ from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.noc.flit_network import PACKET
 from tensim.sim.noc.packet_state import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
-NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
+NUMERICS = {"off": 0, "fast": 1, "exact": st.EXACT}  # -> data_on
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
@@ -194,7 +192,16 @@ class MachineArrays:
             np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32),
             "n_dst_words",
         )
-        self.place("scratch", np.zeros(SCRATCH_BYTES if self.numerics == "exact" else 1, np.uint8))
+        self.place("scratch", np.zeros(self._scratch_bytes(), np.uint8))
+
+    def _scratch_bytes(self):
+        if self.numerics != "exact":
+            return 1
+        from tensim.sim.cores.numerics.exact_math import (
+            SCRATCH_BYTES,  # for the others, modules that they need not load
+        )
+
+        return SCRATCH_BYTES
 
     def _build_pools(self):
         m = self.machine

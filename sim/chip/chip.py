@@ -50,7 +50,7 @@ class Chip:
         if not run.is_compiled:
             from tensim.sim.chip.first_compilation import compile_once
 
-            compile_once()
+            compile_once(check)
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self._limit = self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
         self._spun, self._last_look = 0, (0, 0)  # cycles without an operation; (operations, cycle) when last looked at

@@ -1,7 +1,7 @@
 """The wait-for graph of a chip in which nothing can happen any more."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from tensim.sim.chip.places import thread_place
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
+from tensim.sim.lazy_dataclass import dataclass
 
 SHOWN = 40  # lines of a report
 WAYPOINT = re.compile(r"""\bWAYPOINT\(\s*["']([^"']*)["']\s*\)""")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from tensim.sim.cores.riscv.build_progress import told_line
 from tensim.sim.engine.cache import DIRECTORY
-from tensim.sim.engine.entry_points import compute_event, run, run_tile
+from tensim.sim.engine.entry_points import check_event, compute_event, run, run_tile
 
 FIRST = "compiling the engine, once for this version of tensim"
 INSTRUCTIONS = "compiling the machine that executes Tensix instructions, once for this version of tensim"
@@ -19,14 +19,15 @@ WAITING = "another process compiles the engine; waiting for it"
 EVERY = 30  # seconds between two lines where there is no terminal
 
 
-def compile_once():
-    """Compile the engine unless the cache holds it, or another process is about to put it there."""
+def compile_once(check=False):
+    """Compile the engine unless the cache holds it, or another process is about to put it there; and, with `check`, the checker."""
 
     def work():
-        from tensim.sim.loop.first_start import compile_engine  # imports numba, which takes a third of a second
+        # imports numba, which takes a third of a second
+        from tensim.sim.loop.first_start import compile_engine, compile_run
 
         compile_engine()
-        run.code  # noqa: B018  compiled and kept
+        compile_run(check_event.name if check and not check_event.is_compiled else None)
 
     in_turn(DIRECTORY / "compiling", lambda: run.is_compiled, work)
 

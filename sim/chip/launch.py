@@ -1,9 +1,11 @@
 """What the dispatcher hands to a chip: one program, resolved to cores, addresses and values."""
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
+
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from tensim.sim.chip.riscv_cores import RiscvCores
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
-from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, FIRST_COMPUTE_SLOT, THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
@@ -135,7 +134,7 @@ class ProgramLoader:
             unique_at = self._arrays.args_base + slot * ARGS_STRIDE
             for members, values in _by_length(kernel).values():
                 regions.append(self._l1_regions(cores[members], unique_at, values.shape[1]))
-            if isinstance(kernel.compiled, RiscvKernel):
+            if kernel.compiled.is_riscv:
                 program = kernel.compiled.on(slot)
                 places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
                 regions.append(self._l1_regions(cores, places, len(program.image.text)))
@@ -227,7 +226,7 @@ class ProgramLoader:
 
     def _place_texts(self, launch):
         """L1 address of the code of each (worker, slot) that runs a RISC-V kernel of the program."""
-        kernels = [kernel for kernel in launch.kernels if isinstance(kernel.compiled, RiscvKernel)]
+        kernels = [kernel for kernel in launch.kernels if kernel.compiled.is_riscv]
         if not kernels:
             return {}
         if self.riscv is None:
@@ -256,10 +255,8 @@ class ProgramLoader:
         for slot in slots:
             threads, program = cores * THREADS_PER_CORE + slot, kernel.compiled.on(slot)
             self._write_contexts(kernel, slot, threads, words, args)
-            table["executes"][threads] = executes = (
-                isinstance(kernel.compiled, RiscvKernel) and kernel.compiled.executes
-            )
-            if isinstance(kernel.compiled, RiscvKernel):
+            table["executes"][threads] = executes = kernel.compiled.is_riscv and kernel.compiled.executes
+            if kernel.compiled.is_riscv:
                 contexts = self._arrays["contexts"]
                 if executes:
                     tables = np.array([texts[core, FIRST_COMPUTE_SLOT] for core in kernel.cores], np.int64)

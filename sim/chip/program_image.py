@@ -9,7 +9,6 @@ import weakref
 
 import numpy as np
 
-from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.engine.copies import WORDS
 from tensim.sim.engine.entry_points import copy_regions
 
@@ -110,7 +109,7 @@ class Images:
         if launch not in self._seen:
             self._seen.add(launch)
             return False
-        executes = any(isinstance(one.compiled, RiscvKernel) and one.compiled.executes for one in launch.kernels)
+        executes = any(one.compiled.is_riscv and one.compiled.executes for one in launch.kernels)
         return self._bytes < IMAGE_BYTES and not executes  # what tiles at the instruction level hold is in no array
 
     def keep(self, launch, image):

@@ -5,14 +5,12 @@ Its entries lie where `tensim.sim.cores.numerics.sfpu_costs` says.
 
 import functools
 import itertools
-import statistics
 
 import numpy as np
 
 from tensim.sim.arch import vector_costs
 from tensim.sim.arch.vector_costs import ACCURATE, APPROXIMATE, FORMS, REDUCTION, UNCLAMPED
 from tensim.sim.cores.numerics.data_format import DataFormat
-from tensim.sim.cores.numerics.sfpu import SfpuUnary
 from tensim.sim.cores.numerics.sfpu_costs import (
     APPROXIMATE_OFFSET,
     CAST_BITS,
@@ -22,7 +20,7 @@ from tensim.sim.cores.numerics.sfpu_costs import (
     UNCLAMPED_OFFSET,
     WIDTH_OFFSET,
 )
-from tensim.sim.cores.numerics.sfpu_functions import CASTS
+from tensim.sim.cores.numerics.sfpu_functions import CASTS, SfpuUnary
 from tensim.sim.cores.numerics.vector_codes import ANY_VECTOR, VECTOR_CODE_BITS, vector_code
 
 SECTIONS = {
@@ -69,10 +67,14 @@ def _casts(chip, kind, wide):
 
 def _each_cast(chip, kind, wide):
     least = min(vector_costs.cost(chip, name, ACCURATE, kind, wide) for name in vector_costs.costs(chip) if " " in name)
+    names = {one: vector_costs.CAST_LIKE.get(one.name, one.name) for one in map(DataFormat, CASTS)}
     for formats in itertools.product(CASTS, repeat=2):
-        names = [vector_costs.CAST_LIKE.get(DataFormat(one).name, DataFormat(one).name) for one in formats]
-        same = names[0] == names[1]
-        yield formats, least if same else vector_costs.cost(chip, vector_costs.cast_name(*names), ACCURATE, kind, wide)
+        source, target = (names[one] for one in formats)
+        same = source == target
+        yield (
+            formats,
+            least if same else vector_costs.cost(chip, vector_costs.cast_name(source, target), ACCURATE, kind, wide),
+        )
 
 
 def _fill_casts(half, chip, given, wide):
@@ -87,7 +89,7 @@ def _fill_initialisations(half, chip, wide):
         half[place + ANY_VECTOR] = vector_costs.cost(chip, REDUCTION, ACCURATE, "init", wide)
         for function in itertools.chain.from_iterable(functions for _, functions in FUNCTIONS):
             if function is SfpuUnary.TYPECAST:
-                cost = int(statistics.median(cost for _, cost in _casts(chip, "init", wide)))
+                cost = int(np.median([cost for _, cost in _casts(chip, "init", wide)]))
             else:
                 cost = vector_costs.cost(chip, function.name, form, "init", wide)
             half[place + vector_code(function)] = cost

@@ -112,6 +112,17 @@ def _link_names(size):
     return names
 
 
+@functools.lru_cache(maxsize=8)
+def _link_ranks(size):
+    """int64 per link of a grid: its place in the order of NoC, tile and kind."""
+    names = _link_names(size)
+    ranks = np.empty(len(names), np.int64)
+    ranks[sorted(range(len(names)), key=lambda i: (names[i]["noc"], names[i]["from"], names[i]["kind"]))] = range(
+        len(names)
+    )
+    return ranks
+
+
 def _tile(chip, link):
     """The tile of a link, as links are named."""
     y, x = divmod(link // len(DIRECTIONS) % len(chip.arrays["tiles"]), chip.arch.noc_size[0])
@@ -133,22 +144,22 @@ def _longest_wait(cycles, of):
 def links(chip, cycles):
     """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "longest_wait_cycles",
     "longest_wait_of" (the tile that sent the packet, null if none waited), "bytes"}."""
-    records = chip.arrays["links"]
+    records, size = chip.arrays["links"], tuple(chip.arch.noc_size)
     used = np.flatnonzero(records["flits"] > 0)
+    used = used[np.lexsort((_link_ranks(size)[used], -records["flits"][used]))]
     columns = (records[name][used].tolist() for name in ("flits", "stall", "longest", "waiter"))
-    cycles, flit_bytes = max(cycles, 1), int(chip.machine["flit_bytes"])
-    result = [
+    cycles, flit_bytes, names = max(cycles, 1), int(chip.machine["flit_bytes"]), _link_names(size)
+    return [
         {
-            **_link_name(chip, index),
+            **names[index],
             "utilization": flits / cycles,
             "stall_cycles": stall,
-            **_longest_wait(longest, _tile(chip, waiter)),
+            "longest_wait_cycles": longest,
+            "longest_wait_of": _tile(chip, waiter) if longest else None,
             "bytes": flits * flit_bytes,
         }
         for index, flits, stall, longest, waiter in zip(used.tolist(), *columns, strict=True)
     ]
-    result.sort(key=lambda link: (-link["utilization"], link["noc"], link["from"], link["kind"]))
-    return result
 
 
 def peak_link_utilization(chip, cycles):

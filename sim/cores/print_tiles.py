@@ -16,7 +16,7 @@ from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import copy_bytes, zero_bytes
-from tensim.sim.state import circular_buffer_words, circular_buffers_of, cores_of, threads_of
+from tensim.sim.state import EXACT, circular_buffer_words, circular_buffers_of, cores_of, threads_of
 
 # Kinds of records (`tensim.sim.cores.riscv.traps.Print` has the same).  BUFFER_TILE: value = what there is, or a reason below;
 # extra = format | datums << 8 | width << 24.  DST_TILE: value = what there is, extra = what its words mean (`matrix_unit`).
@@ -29,7 +29,6 @@ OF_THREAD, FRONT, BACK = range(3)  # which pointer of a circular buffer: who pri
 IN_FACES, ON_LINES, NUMBERED = 1, 2, 4
 WHOLE_ROWS = TILE_SIDE << 8 | 1 << 16
 BRISC_SLOT = 0
-EXACT = 2  # data_on with numerics=exact
 WORD = 4
 
 

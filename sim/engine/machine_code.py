@@ -1,4 +1,4 @@
-"""Machine code on disk: what numba has compiled for Python to call, loaded by llvmlite alone.
+"""Machine code on disk: what numba has compiled for Python to call, loaded without it.
 
 A sealed file (`tensim.sim.engine.sealed_files`) holds one line of JSON, {"symbol", "frame_bytes"}, and an object that needs nothing
 of numba's or Python's runtime.  It lies in the cache directory of the sources, under a name that tells processors apart.
@@ -14,10 +14,10 @@ import warnings
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from tensim.sim.engine.cache import DIRECTORY
+from tensim.sim.engine.object_loading import UnknownObject, load_object
 from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 from tensim.sim.errors import TensimWarning
 
@@ -28,6 +28,10 @@ C_FUNCTIONS = (
     "acosf acoshf asinf asinhf atan2f atanf atanhf ceilf cosf coshf erf erfcf erff exp exp2 expf expm1 expm1f floorf fmodf log "
     "log1p log1pf logf pow powf sinf sinhf sqrt sqrtf tanf tanh tanhf truncf"
 ).split()
+PROCESSOR_WORDS = (  # of /proc/cpuinfo, on x86-64 and on aarch64
+    "vendor_id", "cpu family", "model", "stepping", "flags",
+    "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
+)  # fmt: skip
 _LOADED = []  # LLVM's engines own the code: they live as long as the process
 
 
@@ -56,19 +60,31 @@ def _c_function(name):
 
 
 @functools.cache
-def _target_machine():
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    for name in C_FUNCTIONS:
-        llvm.add_symbol(name, ctypes.cast(_c_function(name), ctypes.c_void_p).value)
-    return llvm.Target.from_default_triple().create_target_machine(opt=3, jit=True)
+def _function_address(name):
+    """Of a function of the C library."""
+    return ctypes.cast(_c_function(name), ctypes.c_void_p).value
 
 
 @functools.cache
 def _processor():
-    """Code for one processor may hold instructions that another lacks."""
-    features = llvm.get_host_cpu_features().flatten()
-    return hashlib.sha256(f"{llvm.get_host_cpu_name()} {features}".encode()).hexdigest()[:8]
+    """Code for one processor may hold instructions that another lacks.  Linux says what it is; elsewhere LLVM does."""
+    return hashlib.sha256((_told_by_linux() or _told_by_llvm()).encode()).hexdigest()[:8]
+
+
+def _told_by_linux():
+    """Family, model and instruction set extensions of the first processor; "" where they are not said."""
+    with suppress(OSError), open("/proc/cpuinfo", "rb", buffering=0) as file:
+        first = file.read(1 << 14).decode(errors="replace").partition("\n\n")[0]
+        words = dict(re.findall(r"^([^\t\n:]+)\t*: *(.*)$", first, re.MULTILINE))
+        if "flags" in words or "Features" in words:
+            return "\n".join(f"{name}: {words[name]}" for name in PROCESSOR_WORDS if name in words)
+    return ""
+
+
+def _told_by_llvm():
+    import llvmlite.binding as llvm
+
+    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
 def _path(name):
@@ -92,11 +108,32 @@ def load(name):
 
 
 def _loaded(content, symbol, frame_bytes):
+    try:
+        return MachineCode(load_object(content, symbol, _function_address), frame_bytes)
+    except UnknownObject:
+        return MachineCode(_loaded_by_llvm(content, symbol), frame_bytes)
+
+
+def _loaded_by_llvm(content, symbol):
+    """Address of a symbol of an object of any processor that LLVM knows."""
+    import llvmlite.binding as llvm
+
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(content))
     engine.finalize_object()
     _LOADED.append(engine)
-    return MachineCode(engine.get_function_address(symbol), frame_bytes)
+    return engine.get_function_address(symbol)
+
+
+@functools.cache
+def _target_machine():
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for name in C_FUNCTIONS:
+        llvm.add_symbol(name, _function_address(name))
+    return llvm.Target.from_default_triple().create_target_machine(opt=3, jit=True)
 
 
 def load_or_compile(name, compile_function):

@@ -8,14 +8,13 @@ generator within a condition, or in a C++ text that the preprocessor may cut, is
 import ast
 import functools
 import re
-from dataclasses import dataclass
 
 from tensim.sim.cores import tensor_accessors as accessors
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.numerics.data_format import tile_size
-from tensim.sim.cores.riscv.kernel import CppKernel
 from tensim.sim.errors import UsageError
 from tensim.sim.host.allocator import round_up
+from tensim.sim.lazy_dataclass import dataclass
 
 FIELDS = {  # names of the parameters, of Python and as C++ members
     "InterleavedAddrGen": ("bank_base_address", "page_size", "dram"),
@@ -169,7 +168,7 @@ def _expression(text):
 @functools.lru_cache(maxsize=256)
 def read(kernel):
     """(`Text` of a kernel; what its other names stand for, by node; names of its parameters, one per argument)."""
-    if not isinstance(kernel, CppKernel):
+    if not kernel.is_cpp:
 
         def lookup(node):
             value = kernel.names.resolve(node)

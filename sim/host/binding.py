@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, KernelLaunch, Launch, SemaphoreLaunch
-from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.errors import ProgramError
 from tensim.sim.host.address_generators import suspects
@@ -95,7 +94,7 @@ def check_arguments(kernel, compiled):
 
     Of a C++ kernel the second alone, as far as its text tells: a read of what is missing stops it when it runs.
     """
-    if isinstance(compiled, RiscvKernel):
+    if compiled.is_riscv:
         names, read = (), kernel.kernel.arguments_read
     else:
         reads = compiled.arguments

@@ -4,9 +4,12 @@ Records name every object by a global integer id.  Cores are logical (x, y) pair
 y1), inclusive. Sizes and addresses are bytes.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import field
 from enum import IntEnum
 from typing import dataclass_transform
+
+from tensim.sim.lazy_dataclass import dataclass
 
 TILE_HEIGHTS, TILE_WIDTHS = (1, 2, 4, 8, 16, 32), (16, 32)  # what faces of at most 16x16 make up
 Core = tuple[int, int]
@@ -37,6 +40,12 @@ class Command:
 def record(cls):
     """A command: a dataclass that is compared by identity."""
     return dataclass(eq=False, repr=False)(cls)
+
+
+@dataclass_transform(eq_default=False)
+def record_of_deletion(cls):
+    """A command that Python gives when it frees an object: at its own end, too, when no class can be made any more."""
+    return dataclasses.dataclass(eq=False, repr=False)(cls)
 
 
 # --- devices
@@ -103,12 +112,12 @@ class CreateBuffer(Command):
     sub_device: int | None = None
 
 
-@record
+@record_of_deletion
 class DeallocateBuffer(Command):
     buffer: int
 
 
-@record
+@record_of_deletion
 class DeleteBuffer(Command):
     """The host dropped its last reference."""
 
@@ -178,7 +187,7 @@ class CreateProgram(Command):
     program: int
 
 
-@record
+@record_of_deletion
 class DeleteProgram(Command):
     program: int
 
@@ -325,7 +334,7 @@ class ResetGlobalSemaphore(Command):
     value: int
 
 
-@record
+@record_of_deletion
 class DeleteGlobalSemaphore(Command):
     semaphore: int
 

@@ -10,12 +10,12 @@ configuration memory and the launch ring reach; its go signal waits until its su
 """
 
 import functools
-from dataclasses import dataclass
 
 from tensim.sim.errors import CommandFault, TensimError, UsageError
 from tensim.sim.host.config_ring import ConfigRing
 from tensim.sim.host.knowledge import Knowledge
 from tensim.sim.host.queue import Queue
+from tensim.sim.lazy_dataclass import dataclass
 from tensim.sim.loop.environment import FS_PER_NS
 
 KEPT_COSTS = 256  # of programs with different arguments

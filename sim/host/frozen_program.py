@@ -7,7 +7,6 @@ Cores are logical (x, y); addresses and sizes are bytes.
 
 from dataclasses import dataclass
 
-from tensim.sim.cores.riscv.kernel import CppKernel, compile_missing
 from tensim.sim.host.commands import ComputeParameters, Core, DataMovementParameters
 
 
@@ -38,7 +37,11 @@ def build_kernels(requests):
 
     Raises KernelCompileError.
     """
-    compile_missing([request for request in requests if isinstance(request[0], CppKernel)])
+    cpp = [request for request in requests if request[0].is_cpp]
+    if cpp:
+        from tensim.sim.cores.riscv.kernel import compile_missing  # not for who has kernels in Python alone
+
+        compile_missing(cpp)
     return [kernel.build(parameters, target) for kernel, parameters, target in requests]
 
 

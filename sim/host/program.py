@@ -2,7 +2,7 @@
 device.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
@@ -18,6 +18,7 @@ from tensim.sim.host.frozen_program import (
     build_kernels,
     build_target,
 )
+from tensim.sim.lazy_dataclass import dataclass
 
 FIDELITIES = (0, 2, 3, 4)  # LoFi, HiFi2, HiFi3, HiFi4
 DATA_FORMATS = frozenset(int(code) for code in DataFormat if code != DataFormat.Invalid)

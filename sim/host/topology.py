@@ -10,12 +10,11 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
-from fractions import Fraction
 
 import simpy
 
 from tensim.sim.errors import NoRouteError, UsageError
+from tensim.sim.lazy_dataclass import dataclass
 from tensim.sim.loop.environment import FS_PER_NS
 
 HOST = "host"
@@ -63,8 +62,17 @@ class Link:
 
     def duration_fs(self, n_bytes):
         """Femtoseconds a transfer holds a lane, rounded up.  The figures count as written: 11.8 is 118 / 10."""
-        ns = n_bytes / Fraction(str(self.bytes_per_ns)) + Fraction(str(self.latency_ns))
-        return math.ceil(ns * FS_PER_NS)
+        (rate, rate_parts), (latency, latency_parts) = map(_as_written, (self.bytes_per_ns, self.latency_ns))
+        parts = rate * latency_parts
+        return -(-(n_bytes * rate_parts * latency_parts + latency * rate) * FS_PER_NS // parts)
+
+
+def _as_written(number):
+    """(numerator, denominator) of a number in decimals."""
+    digits, _, exponent = str(number).partition("e")
+    whole, _, decimals = digits.partition(".")
+    shift = int(exponent or 0) - len(decimals)
+    return int(whole + decimals) * 10 ** max(shift, 0), 10 ** max(-shift, 0)
 
 
 @dataclass(frozen=True)

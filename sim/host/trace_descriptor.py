@@ -2,10 +2,9 @@
 (docs/hardware/metal_trace.md#what-a-trace-is and docs/hardware/metal_trace.md#capture-sequence).
 """
 
-from dataclasses import dataclass
-
 from tensim.sim.host.allocator import round_up
 from tensim.sim.host.frozen_program import FrozenProgram
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from tensim.sim.errors import DeadlockError, UsageError
 class FakeKernel:
     """What create_kernel takes; `cycles`: run time of a program that has it first, None if it hangs."""
 
+    is_cpp = is_riscv = False
+
     def __init__(self, cycles=1000, name="fake", text_bytes=256, on_start=None):
         self.name, self.cycles, self.text_bytes, self.on_start = name, cycles, text_bytes, on_start
 

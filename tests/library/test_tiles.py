@@ -98,9 +98,10 @@ def test_a_core_is_told_by_its_go_word(chip):
     tiles.write(x, y, go, GO)
     assert tiles.told == [3] and tiles.read(x, y, go, 4) == GO
     assert tiles.polls(x, y, go, 4) and not tiles.polls(x, y, go - 4, 4) and not tiles.polls(0, 0, go, 4)
+    assert tiles.go_words().tolist()[3] == [x, y, 1 << 31]
     tiles.answer(3, 0)
-    assert tiles.read(x, y, go, 4) == bytes(4)
-    tiles.told.clear()
+    assert tiles.read(x, y, go, 4) == bytes(4) and tiles.go_words().tolist()[3] == [x, y, 0]
+    assert tiles.take_told() == ([3], []) and not tiles.told
 
 
 def test_ethernet_cores_are_always_done(chip):
@@ -143,7 +144,9 @@ def messages(chip, seed):
     go, end = tiles.layout.go, tiles.config_end
     addresses = [rng.choice([rng.randrange(0, end - 64), go, go - 2, end - 3, end + 64]) for _ in places]
     data = [rng.randbytes(rng.choice([0, 1, 4, 7, 32])) for _ in places]
-    data = [INIT if address == go else content for address, content in zip(addresses, data, strict=True)]
+    data = [
+        rng.choice([INIT, GO]) if address == go else content for address, content in zip(addresses, data, strict=True)
+    ]
     return [(x, y, address, content) for (x, y), address, content in zip(places, addresses, data, strict=True)]
 
 
@@ -154,7 +157,7 @@ def test_many_writes_at_once_are_the_same_as_one_by_one(chip, seed):
     tiles.config[:] = 0
     for message in told:
         tiles.write(*message)
-    memory, noted = tiles.config.copy(), tiles.writes(workers).tolist()
+    memory, noted, told_workers = tiles.config.copy(), tiles.writes(workers).tolist(), tiles.take_told()
     tiles.launched(workers)
     tiles.config[:] = 0
     stream, at = bytearray(), 0
@@ -166,7 +169,7 @@ def test_many_writes_at_once_are_the_same_as_one_by_one(chip, seed):
         at += HEAD.size + size
         tiles.write(x, y, address, bytes(stream[at - size : at]))
     assert at == len(stream) - HEAD.size and (tiles.config == memory).all()
-    assert tiles.writes(workers).tolist() == noted
+    assert tiles.writes(workers).tolist() == noted and tiles.take_told() == told_workers
 
 
 def test_a_launch_forgets_the_writes_of_its_own_workers(chip):

@@ -2,6 +2,9 @@
 
 Of each 64 bytes of L1, or 64 units of DRAM, the last write and the last read are kept, with who did it and which bytes: what an
 older access or one to other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
+
+Most accesses are to tiles: who wrote or read the whole of a block of L1 stands in the block, and is spread over its cells when
+somebody touches a part of it.
 """
 
 from tensim.sim.cores.checks.buffers import buffer_at
@@ -21,11 +24,14 @@ from tensim.sim.cores.checks.clocks import (
 )
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import (
+    BLOCK,
+    BLOCK_SHIFT,
     CELL,
     CELL_SHIFT,
     CELL_UNITS,
     DRAM_UNIT_SHIFT,
     LANES,
+    block_table,
     cell_table,
     clock_table,
     l1_buffer_table,
@@ -43,13 +49,20 @@ LANE_MASK = LINE_MASK = 0xFFFF
 ALL_UNITS, WORD_BITS = -1, 15
 CYCLE_MASK = 0x7FFFFFFF
 WORD = 4
-CELL_RECORD = CELL.itemsize
+CELL_RECORD, BLOCK_RECORD = CELL.itemsize, BLOCK.itemsize
+BLOCK_BYTES = 1 << BLOCK_SHIFT
 
 
 @compiled(inline="always")
 def cells_of(m, s, core):
     """The cells of a core's L1."""
     return cell_table(s.cells_at + core * (m.l1_size >> CELL_SHIFT) * CELL_RECORD)
+
+
+@compiled(inline="always")
+def blocks_of(s, core):
+    """The blocks of a core's L1."""
+    return block_table(s.blocks_at + core * s.n_blocks * BLOCK_RECORD)
 
 
 @compiled(inline="always")
@@ -99,10 +112,98 @@ def race(m, s, thread, code, place, start, size, line, access, cycle):
 
 
 @compiled()
+def spread(m, s, core, number):
+    """Enter in the cells of a block of L1 who touched the whole of it."""
+    block, cells = blocks_of(s, core)[number], cells_of(m, s, core)
+    first = max((number << BLOCK_SHIFT) - s.lead, 0) >> CELL_SHIFT
+    last = min((number + 1 << BLOCK_SHIFT) - s.lead, m.l1_size) >> CELL_SHIFT
+    if block.writer != 0:
+        for i in range(first, last):
+            cell = cells[i]
+            cell.writer, cell.written, cell.written_at = block.writer, ALL_UNITS, block.written_at
+        block.writer = 0
+    if block.reader != 0:
+        for i in range(first, last):
+            cell = cells[i]
+            cell.reader, cell.read, cell.read_at = block.reader, ALL_UNITS, block.read_at
+        block.reader = 0
+
+
+@compiled(inline="always")
+def spread_at(m, s, core, address):
+    """From now on the cells say who touched the block of an L1 address, too."""
+    number = address + s.lead >> BLOCK_SHIFT
+    block = blocks_of(s, core)[number]
+    block.in_cells = 1
+    if block.writer | block.reader != 0:
+        spread(m, s, core, number)
+
+
+@compiled()
 def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
     """A thread, or for it the NoC, reads or `writes` L1 bytes of `core`; see `tensim.sim.cores.checks.clocks` for `clock`."""
-    if size > 0 and start >= 0 and start + size <= m.l1_size:
-        access(m, s, thread, cells_of(m, s, core), core, start, start + size, 0, clock, line, from_noc, writes)
+    if size <= 0 or start < 0 or start + size > m.l1_size:
+        return
+    end, begin = start + size, start
+    while begin < end:
+        number = begin + s.lead >> BLOCK_SHIFT
+        edge = (number + 1 << BLOCK_SHIFT) - s.lead
+        if edge - begin == BLOCK_BYTES and edge <= end:
+            refused = touch_block(m, s, thread, core, number, begin, start, size, clock, line, from_noc, writes)
+        else:
+            edge = min(edge, end)
+            spread_at(m, s, core, begin)
+            cells = cells_of(m, s, core)
+            refused = access(m, s, thread, cells, core, begin, edge, start, end, 0, clock, line, from_noc, writes)
+        if refused:
+            return
+        begin = edge
+
+
+@compiled()
+def touch_block(m, s, thread, core, number, begin, start, size, clock, line, from_noc, writes):
+    """Access a whole block of L1, from `begin` on; whether that is a race.  `start`, `size`: of all that is accessed."""
+    block = blocks_of(s, core)[number]
+    mine = access_of(s, thread, clock, line, from_noc)
+    if block.in_cells == 0 or block.writer != 0 and (block.reader != 0 or not writes):
+        if not is_ordered(m, s, thread, core, start, block.writer):
+            code = Check.RACE_WRITES if writes else Check.RACE_READ
+            race(m, s, thread, code, core, start, size, line, block.writer, block.written_at)
+            return True
+        if writes and not is_ordered(m, s, thread, core, start, block.reader):
+            race(m, s, thread, Check.RACE_WRITE, core, start, size, line, block.reader, block.read_at)
+            return True
+    else:
+        spread_at(m, s, core, begin)
+        cells, edge = cells_of(m, s, core), begin + BLOCK_BYTES
+        if access(m, s, thread, cells, core, begin, edge, start, start + size, 0, clock, line, from_noc, writes):
+            return True
+    if writes:
+        block.writer, block.written_at = mine, m.now & CYCLE_MASK
+    else:
+        block.reader, block.read_at = mine, m.now & CYCLE_MASK
+    return False
+
+
+@compiled()
+def is_ordered(m, s, thread, place, start, other):
+    """Whether an access comes before what a thread does now."""
+    lane, clock = lane_in(other), other >> CLOCK_SHIFT
+    own_noc = lane_of(thread)
+    if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
+        own_noc = noc_lane_of(thread)
+    if lane != lane_of(thread) and lane != own_noc and clock_table(row_at(s, thread))[lane] < clock:
+        return False
+    return thread_of(s, thread).hides == 0 or not hidden(s, thread, place, start, lane, clock)
+
+
+@compiled()
+def access_of(s, thread, clock, line, from_noc):
+    """What cells say of an access of a thread."""
+    lane = lane_of(thread)
+    if from_noc and thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
+        lane = noc_lane_of(thread)
+    return clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | lane
 
 
 @compiled()
@@ -111,17 +212,19 @@ def touch_dram(m, s, thread, bank, start, size, clock, line, writes):
     first, end = start + (1 << DRAM_UNIT_SHIFT) - 1 >> DRAM_UNIT_SHIFT, start + size >> DRAM_UNIT_SHIFT
     if first < end:
         cells = dram_cells_of(m, s, bank)
-        access(m, s, thread, cells, -1 - bank, first, end, DRAM_UNIT_SHIFT, clock, line, True, writes)
+        access(m, s, thread, cells, -1 - bank, first, end, first, end, DRAM_UNIT_SHIFT, clock, line, True, writes)
 
 
 @compiled()
-def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc, writes):
-    """Look at the cells of units `start` to `end`, each of 1 << `shift` bytes, and enter the access there."""
+def access(m, s, thread, cells, place, start, end, whole, whole_end, shift, clock, line, from_noc, writes):
+    """Look at the cells of units `start` to `end`, each of 1 << `shift` bytes and of those from `whole` on, and enter the access
+    there; whether it is a race, which ends it.
+    """
     known, cycle = clock_table(row_at(s, thread)), m.now & CYCLE_MASK
     own, own_noc, hides = lane_of(thread), lane_of(thread), thread_of(s, thread).hides
     if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
         own_noc = noc_lane_of(thread)
-    mine = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | (own_noc if from_noc else own)
+    mine = access_of(s, thread, clock, line, from_noc)
     first, last = start >> CELL_SHIFT, (end - 1) >> CELL_SHIFT
     written, read = mine, mine  # accesses of which the last cells have shown that they come before this one
     for i in range(first, last + 1):
@@ -134,23 +237,27 @@ def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc,
         if other != written:
             lane = lane_in(other)
             ordered = lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT
-            if ordered and (hides == 0 or not hidden(s, thread, place, start << shift, lane, other >> CLOCK_SHIFT)):
+            if ordered and (hides == 0 or not hidden(s, thread, place, whole << shift, lane, other >> CLOCK_SHIFT)):
                 written = other
             elif cell.written & mask != 0:
                 code = Check.RACE_WRITES if writes else Check.RACE_READ
-                race(m, s, thread, code, place, start << shift, end - start << shift, line, other, cell.written_at)
-                return
+                race(
+                    m, s, thread, code, place, whole << shift, whole_end - whole << shift, line, other, cell.written_at
+                )
+                return True
         if writes:
             other = cell.reader
             if other != read:
                 lane = lane_in(other)
                 ordered = lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT
-                if ordered and (hides == 0 or not hidden(s, thread, place, start << shift, lane, other >> CLOCK_SHIFT)):
+                if ordered and (hides == 0 or not hidden(s, thread, place, whole << shift, lane, other >> CLOCK_SHIFT)):
                     read = other
                 elif cell.read & mask != 0:
                     code = Check.RACE_WRITE
-                    race(m, s, thread, code, place, start << shift, end - start << shift, line, other, cell.read_at)
-                    return
+                    race(
+                        m, s, thread, code, place, whole << shift, whole_end - whole << shift, line, other, cell.read_at
+                    )
+                    return True
             if cell.writer == mine:
                 mask |= cell.written
             cell.writer, cell.written, cell.written_at = mine, mask, cycle
@@ -158,11 +265,13 @@ def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc,
             if cell.reader == mine:
                 mask |= cell.read
             cell.reader, cell.read, cell.read_at = mine, mask, cycle
+    return False
 
 
 @compiled()
 def word_arrives(m, s, thread, core, address, clock, line, lane):
     """The NoC writes or counts a word that synchronises: only a store of the core itself can be in the way of that."""
+    spread_at(m, s, core, address)
     cell, bits = cells_of(m, s, core)[address >> CELL_SHIFT], WORD_BITS << (address & (CELL_UNITS - 1))
     other, theirs = cell.writer, lane_in(cell.writer)
     if cell.written & bits != 0 and core * LANES <= theirs < core * LANES + THREADS_PER_CORE:
@@ -185,6 +294,7 @@ def follow_word(m, s, thread, core, address):
         return
     if join(row_at(s, thread), row, s.clock_bytes) != 0:
         changed(s, thread)
+    spread_at(m, s, core, address)
     cell = cells_of(m, s, core)[address >> CELL_SHIFT]
     other, lane = cell.writer, lane_in(cell.writer)
     if other == 0 or lane >= s.n_cores * LANES or thread_at(lane) == thread:  # nobody, a queue for the host, or itself

@@ -24,12 +24,13 @@ def _record(fields):
 # `dram_cells_at`: who touched what; `ends_at`: pushes and pops; `steps_at`: what data-movement threads did; `words_at`:
 # `n_words` words of L1 that synchronise beside semaphores; `signals_at`: their clocks; `versions`: the last one given
 # `unordered_at`: `n_unordered` buffers whose writers need no order (`UNORDERED`); `uses_at`: what each thread of a core did with
-# each of its circular buffers (`USE`)
+# each of its circular buffers (`USE`); `blocks_at`: `n_blocks` of each L1 (`BLOCK`), the first of which begins `lead` bytes before
+# it
 SHADOW = _record(
     "buffers_at configured_at threads_at writes_at cores_at line other other_line other_cycle "
     "data l1_at dram_at dst_at origins_at n_origins semaphores_at semaphore_base "
     "n_cores clocks_at clock_bytes cells_at dram_cells_at ends_at steps_at words_at n_words signals_at versions "
-    "unordered_at n_unordered uses_at"
+    "unordered_at n_unordered uses_at blocks_at n_blocks lead"
 )
 # A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
@@ -90,6 +91,13 @@ CELL = np.dtype(
     align=True,
 )
 CELL_SHIFT = 6
+# 2 KiB of L1, a tile of 16 bits: who wrote or read all of it at once, which stands here then and not in its cells; 0: what stands
+# in the cells, which say nothing as long as `in_cells` is 0
+BLOCK = np.dtype(
+    [(name, np.int64) for name in "writer reader in_cells".split()] + [("written_at", np.int32), ("read_at", np.int32)],
+    align=True,
+)
+BLOCK_SHIFT = 11
 CELL_UNITS = 1 << CELL_SHIFT  # a bit for each in a word
 DRAM_UNIT_SHIFT = 4  # 16 bytes: transfers with DRAM are aligned to no less
 MAX_READS = 128  # of a thread; a power of two
@@ -111,6 +119,7 @@ shadow_table, buffer_table, thread_table, write_table, dram_table, words_table, 
     table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64), USE, SUSPECT)
 )
 core_table, origin_table, step_table, cell_table, end_table = map(table, (CORE, ORIGIN, STEP, CELL, END))
+block_table = table(BLOCK)
 clock_table, l1_buffer_table, unordered_table = table(np.dtype(np.int32)), table(L1_BUFFER), table(UNORDERED)
 
 

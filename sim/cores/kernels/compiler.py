@@ -46,6 +46,7 @@ class CompiledKernel:
     polls: frozenset  # lines whose loads wait for another's write
     arguments: object  # what it reads of them: `tensim.sim.cores.kernels.lowering_values.ReadArguments`
     code: machine_code.MachineCode = field(repr=False)  # of the generator over the address of a context block
+    is_riscv = False
 
     @property
     def first_row(self):
@@ -89,6 +90,8 @@ class Kernel:
     function; `budget`: the `CompileBudget` of a file that somebody else wrote, from which it is compiled.  Raises
     KernelCompileError for what no kernel may contain.
     """
+
+    is_cpp = False
 
     def __init__(self, tree, file, names, text=None, budget=None):
         self.tree, self.file, self.names, self.name = tree, str(file), names, tree.name
@@ -203,6 +206,26 @@ def _parse_function(function):
     if not inspect.isfunction(function):
         raise UsageError("@kernel and @device_function decorate plain functions")
     file = inspect.getsourcefile(function) or "<string>"
+    linecache.checkcache(file)
+    tree = _definitions(file, "".join(linecache.getlines(file))).get(
+        (function.__name__, function.__code__.co_firstlineno)
+    )
+    return tree or _parse_alone(function, file), file
+
+
+@functools.lru_cache(maxsize=1)
+def _definitions(file, text):
+    """{(name, line of the first decorator): syntax tree} of the functions in a file, parsed once for all of its kernels."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return {}
+    functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
+    return {(node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])): node for node in functions}
+
+
+def _parse_alone(function, file):
+    """The syntax tree of a function that Python finds otherwise: its text was changed, or lies in no file."""
     try:
         lines, first = inspect.getsourcelines(function)
     except OSError as error:
@@ -213,7 +236,7 @@ def _parse_function(function):
     ast.increment_lineno(tree, first - 1)
     if not isinstance(tree, ast.FunctionDef):
         refuse(file, first, "a kernel is a plain function")
-    return tree, file
+    return tree
 
 
 def kernel(function):

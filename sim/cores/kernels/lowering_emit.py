@@ -8,7 +8,7 @@ import linecache
 import re
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.kernels.api import ANY_ROLE
@@ -17,6 +17,7 @@ from tensim.sim.cores.kernels.lowering_budget import Budget, refuse
 from tensim.sim.cores.kernels.lowering_values import Int, ReadArguments
 from tensim.sim.cores.kernels.lowering_variables import Variables
 from tensim.sim.cores.operations import Op, Role
+from tensim.sim.lazy_dataclass import dataclass
 
 ONE_INSTRUCTION = (Op.LOAD, Op.STORE, Op.TT_INSTRUCTION)
 CALL_INSTRUCTIONS = 12  # estimate for every other operation

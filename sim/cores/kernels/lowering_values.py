@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tensim.sim.lazy_dataclass import dataclass
 
 ATOM = re.compile(r"[A-Za-z_]\w*|\d+|\(-\d+\)")
 

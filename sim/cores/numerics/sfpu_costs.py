@@ -11,7 +11,7 @@ A half for each width of Dst, `WIDTH_OFFSET` apart; in each of them:
 | `INIT_OFFSET` | initialisations by form and `vector_code` |
 """
 
-from tensim.sim.cores.numerics.sfpu import SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS
 from tensim.sim.cores.operations import Approximation
 from tensim.sim.engine.compiled import compiled

@@ -5,12 +5,10 @@ wraps at 32 bits; comparisons and `>>` are signed, `shift_right` is not.  A Pyth
 type) stands for sixteen equal values.  Shift counts must lie in 0..31.
 """
 
-from tensim.sim.engine.compiled import Intrinsic, cgutils, ir, types
+from tensim.sim.engine.compiled import Intrinsic, LazyModule, cgutils, ir, types
 
 ROW = 16
-WORD = ir.IntType(32)
-WORDS, FLOATS = ir.VectorType(WORD, ROW), ir.VectorType(ir.FloatType(), ROW)
-_ADDRESS = ir.IntType(64)
+kinds = LazyModule("tensim.sim.cores.numerics.lane_types")
 
 
 class Lanes:
@@ -25,29 +23,29 @@ class Lanes:
     def splat(cls, builder, value):
         """Sixteen times the same number: a Python int, a scalar of the lane or one lane's value."""
         if isinstance(value, int):
-            return cls(builder, ir.Constant(WORDS, [value & 0xFFFFFFFF] * ROW))
-        if value.type != WORD:
-            value = builder.trunc(value, WORD)
-        undefined = ir.Constant(WORDS, ir.Undefined)
-        first = builder.insert_element(undefined, value, ir.Constant(WORD, 0))
-        return cls(builder, builder.shuffle_vector(first, undefined, ir.Constant(WORDS, [0] * ROW)))
+            return cls(builder, ir.Constant(kinds.WORDS, [value & 0xFFFFFFFF] * ROW))
+        if value.type != kinds.WORD:
+            value = builder.trunc(value, kinds.WORD)
+        undefined = ir.Constant(kinds.WORDS, ir.Undefined)
+        first = builder.insert_element(undefined, value, ir.Constant(kinds.WORD, 0))
+        return cls(builder, builder.shuffle_vector(first, undefined, ir.Constant(kinds.WORDS, [0] * ROW)))
 
     @classmethod
     def constant(cls, builder, values):
         """Sixteen Python ints."""
-        return cls(builder, ir.Constant(WORDS, [value & 0xFFFFFFFF for value in values]))
+        return cls(builder, ir.Constant(kinds.WORDS, [value & 0xFFFFFFFF for value in values]))
 
     @classmethod
     def load(cls, builder, address, offset=0, bits=32):
         """Sixteen integers of `bits` bits each at a host address (unaligned), zero-extended."""
         kind = ir.VectorType(ir.IntType(bits), ROW)
         value = builder.load(_pointer(builder, address, offset, kind), align=1)
-        return cls(builder, value if bits == 32 else builder.zext(value, WORDS))
+        return cls(builder, value if bits == 32 else builder.zext(value, kinds.WORDS))
 
     @classmethod
     def load_word(cls, builder, address, offset=0):
         """The 32-bit word at a host address, sixteen times."""
-        return cls.splat(builder, builder.load(_pointer(builder, address, offset, WORD), align=1))
+        return cls.splat(builder, builder.load(_pointer(builder, address, offset, kinds.WORD), align=1))
 
     def store(self, address, offset=0, bits=32):
         """Store the low `bits` bits of each lane at a host address (unaligned)."""
@@ -64,12 +62,12 @@ class Lanes:
         size = ir.IntType(ROW * bits)
         octets = self.builder.trunc(total.value, ir.VectorType(ir.IntType(8), ROW))
         groups = self.builder.bitcast(octets, ir.VectorType(size, 8 // bits))
-        packed = self.builder.extract_element(groups, ir.Constant(WORD, 0))
+        packed = self.builder.extract_element(groups, ir.Constant(kinds.WORD, 0))
         self.builder.store(packed, _pointer(self.builder, address, 0, size), align=1)
 
     def lanes(self, order):
         """The lanes of these numbers, in this order (sixteen lane numbers)."""
-        return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, ir.Constant(WORDS, order)))
+        return Lanes(self.builder, self.builder.shuffle_vector(self.value, self.value, ir.Constant(kinds.WORDS, order)))
 
     # --- arithmetic
 
@@ -150,22 +148,22 @@ class Lanes:
 
     def leading_zeros(self):
         """Number of leading zero bits, 32 for 0."""
-        kind = ir.FunctionType(WORDS, [WORDS, ir.IntType(1)])
+        kind = ir.FunctionType(kinds.WORDS, [kinds.WORDS, ir.IntType(1)])
         return Lanes(self.builder, self._call("llvm.ctlz.v16i32", kind, ir.Constant(ir.IntType(1), 0)))
 
     def largest(self):
         """The largest lane (signed), as a 32-bit scalar."""
-        return self._call("llvm.vector.reduce.smax.v16i32", ir.FunctionType(WORD, [WORDS]))
+        return self._call("llvm.vector.reduce.smax.v16i32", ir.FunctionType(kinds.WORD, [kinds.WORDS]))
 
     def float_add(self, other):
         """Sums of the float32 numbers with these bits, rounded to nearest even."""
-        total = self.builder.fadd(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
-        return Lanes(self.builder, self.builder.bitcast(total, WORDS))
+        total = self.builder.fadd(*(self.builder.bitcast(lanes.value, kinds.FLOATS) for lanes in (self, other)))
+        return Lanes(self.builder, self.builder.bitcast(total, kinds.WORDS))
 
     def float_multiply(self, other):
         """Products of the float32 numbers with these bits, rounded to nearest even."""
-        product = self.builder.fmul(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
-        return Lanes(self.builder, self.builder.bitcast(product, WORDS))
+        product = self.builder.fmul(*(self.builder.bitcast(lanes.value, kinds.FLOATS) for lanes in (self, other)))
+        return Lanes(self.builder, self.builder.bitcast(product, kinds.WORDS))
 
     def _call(self, name, kind, *arguments):
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)
@@ -173,7 +171,7 @@ class Lanes:
 
 
 def _pointer(builder, address, offset, kind):
-    return builder.inttoptr(builder.add(address, ir.Constant(_ADDRESS, offset)), kind.as_pointer())
+    return builder.inttoptr(builder.add(address, ir.Constant(kinds.ADDRESS, offset)), kind.as_pointer())
 
 
 def row_operation(function):
@@ -195,7 +193,7 @@ def largest_magnitude(typingctx, words):
     """The largest of 16 words at a host address without their signs."""
 
     def codegen(context, builder, signature, args):
-        return builder.zext((Lanes.load(builder, args[0]) & 0x7FFFFFFF).largest(), _ADDRESS)
+        return builder.zext((Lanes.load(builder, args[0]) & 0x7FFFFFFF).largest(), kinds.ADDRESS)
 
     return types.int64(types.int64), codegen
 
@@ -205,6 +203,6 @@ def row_on_stack(typingctx):
     """Address of 16 words of the calling function's own; each place of use has other ones."""
 
     def codegen(context, builder, signature, args):
-        return builder.ptrtoint(cgutils.alloca_once(builder, WORDS), _ADDRESS)
+        return builder.ptrtoint(cgutils.alloca_once(builder, kinds.WORDS), kinds.ADDRESS)
 
     return types.int64(), codegen

@@ -4,30 +4,28 @@ LLVM cannot prove that the arrays of a chip do not overlap, so plain loops over 
 All addresses are host addresses (int64) without alignment; nothing is checked, the callers do.
 """
 
-from tensim.sim.engine.compiled import Intrinsic, cgutils, ir, types
+from tensim.sim.engine.compiled import Intrinsic, LazyModule, cgutils, ir, types
 
 ROW = 16
 ROWS_AT_ONCE = 4  # rows of the product that share each loaded row of the right operand
-FLOAT, WORD = ir.FloatType(), ir.IntType(32)
-FLOATS, WORDS = ir.VectorType(FLOAT, ROW), ir.VectorType(WORD, ROW)
-_I64 = ir.IntType(64)
+kinds = LazyModule("tensim.sim.cores.numerics.lane_types")
 
 
 def _load(builder, address, offset, kind):
-    pointer = builder.inttoptr(builder.add(address, ir.Constant(_I64, offset)), kind.as_pointer())
+    pointer = builder.inttoptr(builder.add(address, ir.Constant(kinds.ADDRESS, offset)), kind.as_pointer())
     return builder.load(pointer, align=1)
 
 
 def _store(builder, value, address, offset=0):
-    pointer = builder.inttoptr(builder.add(address, ir.Constant(_I64, offset)), value.type.as_pointer())
+    pointer = builder.inttoptr(builder.add(address, ir.Constant(kinds.ADDRESS, offset)), value.type.as_pointer())
     builder.store(value, pointer, align=1)
 
 
 def _splat(builder, value):
     """The vector whose sixteen lanes are all `value`."""
     undefined = ir.Constant(ir.VectorType(value.type, ROW), ir.Undefined)
-    first = builder.insert_element(undefined, value, ir.Constant(WORD, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(WORDS, [0] * ROW))
+    first = builder.insert_element(undefined, value, ir.Constant(kinds.WORD, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(kinds.WORDS, [0] * ROW))
 
 
 @Intrinsic
@@ -39,13 +37,13 @@ def multiply_rows(typingctx, a, b, c):
 
     def codegen(context, builder, signature, args):
         left, right, out = args
-        kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
+        kind = ir.FunctionType(kinds.FLOATS, [kinds.FLOATS] * 3)
         fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{ROW}f32")
-        sums = [_load(builder, out, 64 * row, FLOATS) for row in range(ROWS_AT_ONCE)]
+        sums = [_load(builder, out, 64 * row, kinds.FLOATS) for row in range(ROWS_AT_ONCE)]
         for k in range(ROW):
-            values = _load(builder, right, 64 * k, FLOATS)
+            values = _load(builder, right, 64 * k, kinds.FLOATS)
             for row in range(ROWS_AT_ONCE):
-                factor = _splat(builder, _load(builder, left, 64 * row + 4 * k, FLOAT))
+                factor = _splat(builder, _load(builder, left, 64 * row + 4 * k, kinds.FLOAT))
                 sums[row] = builder.call(fma, [factor, values, sums[row]])
         for row, total in enumerate(sums):
             _store(builder, total, out, 64 * row)

@@ -5,10 +5,11 @@ else in the core's local memory; texts for reports (STRINGS, ZONES) lie outside 
 """
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.errors import BinaryError
+from tensim.sim.lazy_dataclass import dataclass
 
 MAX_FILE = 16 << 20  # bytes
 MAX_SEGMENTS, MAX_SECTIONS, MAX_SYMBOLS = 64, 4096, 100_000

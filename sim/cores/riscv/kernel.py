@@ -13,20 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from tensim.sim.cores.riscv.cpp_texts import LIBRARY
 from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
-from tensim.sim.cores.riscv.program import ENTRY, RiscvKernel
+from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.riscv.read_arguments import read_arguments
 from tensim.sim.errors import KernelCompileError, UsageError
 
-SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
-LIBRARY = ("TT_METAL_RUNTIME_ROOT", "TT_METAL_HOME")  # environment: tt-metal's root
-
-
-def is_cpp(text):
-    """Whether a kernel's text is C++: it defines one of tt-metal's entry functions."""
-    return ENTRY.search(text) is not None
 
 
 def include_roots(folder):
@@ -52,6 +46,8 @@ class CppKernel:
     `preamble`: text in front of the kernel, the names that a host program has bound; `descriptors`: see `LlkBuild`;
     `strict_headers`: see `Build`.
     """
+
+    is_cpp = True
 
     def __init__(
         self, file, text=None, include_paths=(), binaries=None, defines=(), budget=None, preamble="", descriptors=None,

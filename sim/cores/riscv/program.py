@@ -2,21 +2,20 @@
 
 import functools
 import hashlib
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op, Role
+from tensim.sim.cores.riscv.cpp_texts import ENTRY
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
 from tensim.sim.cores.riscv.elf import MAX_STRING, Image, load_elf, text_address_of
 from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, TEXT_ROOM, local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
+from tensim.sim.lazy_dataclass import dataclass
 
-ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
@@ -143,6 +142,7 @@ class RiscvKernel:
     `text`: the source, where it lies in no file; `folders`: see `ThreadProgram`.  Raises BinaryError with offset and field.
     """
 
+    is_riscv = True
     loaded_data_reaches_control = None  # found where it happens (`tensim.sim.cores.faults.Fault.DATA_NOT_MOVED`)
 
     def __init__(self, name, file, elves, arch, text=None, folders=None):

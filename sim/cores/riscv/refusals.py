@@ -25,34 +25,31 @@ MEMBER = re.compile(
 )
 MARK = re.compile(r"tensim refuses (\w+): ([^;\n\"]*)")
 # Names that a kernel uses without any header of ours declaring them
-NAMES = [
-    (reason, re.compile(pattern))
-    for reason, pattern in (
-        (
-            "raw_instructions",
-            r"^(TTI?_|TT_OP_|INSTRUCTION_WORD|instrn_buffer|mop_|ckernel_template|ckernel_unpack_template)",
-        ),
-        (
-            "sfpi",
-            r"^(sfpi|vFloat|vInt|vUInt|dst_reg|v_if|v_else|v_endif|v_and|v_block|l_reg|_sfpu_|sfpu|calculate_|lut2?)\b",
-        ),
-        (
-            "llk",
-            r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_|zeroacc)",
-        ),
-        (
-            "fabric",
-            r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
-        ),
-        ("remote_circular_buffers", r"^(remote_cb_|resize_remote_|RemoteSenderCB|RemoteReceiverCB)"),
-        ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
-        (
-            "firmware",
-            r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler|launch_msg_rd_ptr|kernel_config_msg_t|sem_l1_base)",
-        ),
-        ("hardware_registers", r"^(NOC_CMD_BUF_|READ_REG|WRITE_REG|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
-    )
-]
+NAMES = (
+    (
+        "raw_instructions",
+        r"^(TTI?_|TT_OP_|INSTRUCTION_WORD|instrn_buffer|mop_|ckernel_template|ckernel_unpack_template)",
+    ),
+    (
+        "sfpi",
+        r"^(sfpi|vFloat|vInt|vUInt|dst_reg|v_if|v_else|v_endif|v_and|v_block|l_reg|_sfpu_|sfpu|calculate_|lut2?)\b",
+    ),
+    (
+        "llk",
+        r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_|zeroacc)",
+    ),
+    (
+        "fabric",
+        r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
+    ),
+    ("remote_circular_buffers", r"^(remote_cb_|resize_remote_|RemoteSenderCB|RemoteReceiverCB)"),
+    ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
+    (
+        "firmware",
+        r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler|launch_msg_rd_ptr|kernel_config_msg_t|sem_l1_base)",
+    ),
+    ("hardware_registers", r"^(NOC_CMD_BUF_|READ_REG|WRITE_REG|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
+)
 ABSENT = re.compile(
     r"'(?P<fabric>[^']*fabric[^']*)' file not found|'(?P<llk>[^']*(?:llk|ckernel)[^']*)' file not found"
 )
@@ -77,6 +74,6 @@ def refusal_of(messages, errors):
             return reason, f"{member[2]}::{member[1]}", ADVICE[reason]
         for name in UNDECLARED.findall(text):
             for reason, pattern in NAMES:
-                if pattern.match(name):
+                if re.match(pattern, name):
                     return reason, name, ADVICE[reason]
     return None

@@ -47,10 +47,9 @@ from tensim.sim.cores.slots import PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.hidden_rounding import added, function_of_one, function_of_two, is_rounded, written
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of, threads_of
+from tensim.sim.state import EXACT, circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of, threads_of
 
 WORD, ALL_PHASES = 4, 4  # bytes; fidelity phases of HiFi4
-EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
 
 
 @compiled(inline="always")

@@ -320,6 +320,103 @@ def test_a_semaphore_is_set_when_others_may_count_it():
     )  # fmt: skip
 
 
+# --- whole blocks of L1 (`tensim.sim.cores.checks.shadow.BLOCK`) and parts of them
+
+
+@kernel
+def write_bytes(x, y, offset, size, delay):
+    words = l1_ptr(0x90000, uint32)
+    words[0] = 5
+    riscv_wait(delay)
+    noc_async_write(0x90000, get_noc_addr(x, y, 0x80400 + offset), size)
+    noc_async_write_barrier()
+
+
+@kernel
+def read_bytes(x, y, offset, size, delay):
+    riscv_wait(delay)
+    noc_async_read(get_noc_addr(x, y, 0x80400 + offset), 0x90000, size)
+    noc_async_read_barrier()
+
+
+@kernel
+def write_twice_and_tell(x, y, to_x, to_y, size, offset, part):
+    """Write many bytes and a part of them; then tell a core."""
+    noc_async_write(0x90000, get_noc_addr(x, y, 0x80400), size)
+    noc_async_write_barrier()
+    noc_async_write(0x90000, get_noc_addr(x, y, 0x80400 + offset), part)
+    noc_async_write_barrier()
+    noc_semaphore_inc(get_noc_addr(to_x, to_y, get_semaphore(0)), 1)
+    noc_async_atomic_barrier()
+
+
+@kernel
+def read_bytes_once_told(x, y, offset, size):
+    noc_semaphore_wait(get_semaphore(0), 1)
+    noc_async_read(get_noc_addr(x, y, 0x80400 + offset), 0x90000, size)
+    noc_async_read_barrier()
+
+
+WRITE_BYTES = "noc_async_write(0x90000, get_noc_addr(x, y, 0x80400 + offset), size)"
+READ_BYTES = "noc_async_read(get_noc_addr(x, y, 0x80400 + offset), 0x90000, size)"
+# (offset, bytes) of two accesses: whole blocks of 2048 bytes from 0x80400 on, parts, several with parts before and behind
+OVERLAPS = [
+    ((0, 2048), (0, 2048)), ((0, 2048), (64, 64)), ((64, 64), (0, 2048)), ((0, 8192), (2048, 2048)), ((1024, 4096), (2048, 2048)),
+    ((2048, 2048), (1024, 4096)), ((0, 2048), (2032, 32)), ((1008, 32), (1024, 1024)),
+]  # fmt: skip
+APART = [((0, 2048), (2048, 2048)), ((0, 2048), (2048, 16)), ((2032, 16), (2048, 2048)), ((64, 64), (128, 1920))]
+
+
+@pytest.mark.parametrize(("first", "second"), OVERLAPS)
+@pytest.mark.parametrize(
+    ("kernels", "kind"),
+    [
+        ((write_bytes, write_bytes), "race_writes"),
+        ((write_bytes, read_bytes), "race_read"),
+        ((read_bytes, write_bytes), "race_write"),
+    ],
+    ids=["writes", "read", "write"],
+)
+def test_accesses_of_blocks_and_parts_that_nothing_orders(kernels, kind, first, second):
+    there = place_of(SECOND)
+    error = finds(
+        kind, *(WRITE_BYTES if one is write_bytes else READ_BYTES for one in kernels[::-1]),
+        (FIRST, BRISC, kernels[0], *there, *first, 0), (THIRD, BRISC, kernels[1], *there, *second, 9000), numerics="off",
+    )  # fmt: skip
+    assert f"(+{second[1]})" in str(error), "all that is accessed, not the block"
+
+
+@pytest.mark.parametrize(("first", "second"), APART)
+def test_accesses_beside_each_other_are_no_race(first, second):
+    there = place_of(SECOND)
+    run(
+        (FIRST, BRISC, write_bytes, *there, *first, 0), (THIRD, BRISC, write_bytes, *there, *second, 9000), numerics="off"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [2048, 6144])
+@pytest.mark.parametrize(("offset", "part"), [(0, 2048), (64, 64), (2000, 48)])
+@pytest.mark.parametrize("read", [(0, 2048), (0, 6144), (64, 16), (1024, 2048)])
+def test_ordered_accesses_of_blocks_and_parts_are_no_race(size, offset, part, read):
+    run(
+        (FIRST, BRISC, write_twice_and_tell, *place_of(SECOND), *place_of(THIRD), size, offset, part),
+        (THIRD, NCRISC, read_bytes_once_told, *place_of(SECOND), *read), numerics="off",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("part", [(0, 2048), (64, 64)])
+def test_a_part_that_is_written_again_hides_no_race_with_the_rest(part):
+    """One core has written a block, waits for nothing and lets another write; a third reads what lies beside that."""
+    there = place_of(SECOND)
+    parts = (
+        (FIRST, BRISC, write_bytes, *there, 0, 2048, 0), (FIRST, NCRISC, write_bytes, *there, *part, 4000),
+        (THIRD, NCRISC, read_bytes, *there, 1024, 64, 9000),
+    )  # fmt: skip
+    with pytest.raises(ProgramError) as caught:
+        run(*parts, numerics="off")
+    assert caught.value.kind in ("race_writes", "race_read")
+
+
 # --- DRAM
 
 
