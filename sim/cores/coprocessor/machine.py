@@ -292,7 +292,7 @@ def look_at_gate(c, thread, now):
     f = frontend_of(c, thread)
     if f.look_at <= now:
         f.passes_at = max(try_gate(c, thread, now), now + 1)
-    if f.wait_kind != NO_WAIT and f.gate_count == 0 and not is_empty(c, thread):
+    if f.gate_count == 0 and f.wait_kind != NO_WAIT and not is_empty(c, thread):
         return now + 1  # words are on their way to a gate that waits
     return f.passes_at
 
