@@ -1,5 +1,7 @@
-"""Compute kernels at the instruction level: simulated cycles per second of processor time, and how much longer than the operation
-level a program takes.  It runs where TENSIM_LLK names the sources of a release.
+"""Compute kernels at the instruction level: simulated cycles per second of processor time, of a core that works in every cycle and
+of a program on one core, and how much longer than the operation level a program takes.
+
+It runs where TENSIM_LLK names the sources of a release whose words the kernels use (0.66).
 """
 
 import os
@@ -12,12 +14,43 @@ from tensim.running.options import Options
 from tensim.running.runnable import find_program
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.riscv.kernel import INSTRUCTION_LEVEL
+from tensim.validation.instruction.lone_core import Buffer, LoneCore, programs
 
 CHIP = "blackhole"
 BUSY = Options(shape="512x512", parameters={"kernels": "cpp"})  # sums on one core
 PRODUCT = Options(shape="128x128x128", parameters={"kernels": "cpp"}, fidelity="HiFi4")
 MANY = Options(shape="512x512x512", parameters={"kernels": "cpp"}, grid="8x8")
+# A kernel whose tiles are there from the start, so that nobody waits for data: unpacking, mathematics and packing overlap
+KERNEL = """#include <cstdint>
+#include "compute_kernel_api/common.h"
+#include "compute_kernel_api/matmul.h"
+#include "compute_kernel_api/eltwise_binary.h"
+#include "compute_kernel_api/tile_move_copy.h"
+#include "compute_kernel_api/eltwise_unary/eltwise_unary.h"
+#include "compute_kernel_api/eltwise_unary/exp.h"
+namespace NAMESPACE {
+void MAIN {
+    const uint32_t times = get_arg_val<uint32_t>(0);
+    @PREPARE
+    for (uint32_t i = 0; i < times; i++) {
+        tile_regs_acquire();
+        @WORK
+        tile_regs_commit();
+        tile_regs_wait();
+        pack_tile(0, 2, 0);
+        tile_regs_release();
+    }
+}
+}
+"""
+TILES = 8  # of each buffer
+WORK = {
+    "products": ("mm_init(0, 1, 2);", "for (uint32_t k = 0; k < 8; k++) matmul_tiles(0, 1, k, k, 0);", 600),
+    "sums": ("binary_op_init_common(0, 1, 2); add_tiles_init(0, 1);", "add_tiles(0, 1, 0, 0, 0); add_tiles(0, 1, 1, 1, 1);", 1500),
+    "exponentials": ("init_sfpu(0, 2); copy_tile_init(0); exp_tile_init();", "copy_tile(0, 0, 0); exp_tile(0);", 600),
+}  # fmt: skip
 
 
 def run(name, options, level, numerics):
@@ -33,22 +66,34 @@ def run(name, options, level, numerics):
         tt.close_device(device)
 
 
-def best(*case, times=3):
+def work(name):
+    """(cycles, seconds of processor time) of a lone core whose units work in every cycle, time only."""
+    prepare, calls, times = WORK[name]
+    text = KERNEL.replace("@PREPARE", prepare).replace("@WORK", calls)
+    buffers = [Buffer(index, DataFormat.Float16_b, TILES, filled) for index, filled in enumerate((TILES, TILES, 0))]
+    core = LoneCore(CHIP, programs(CHIP, text, buffers, math_fidelity=4), buffers, arguments=[times], data=False)
+    begun = time.process_time()
+    return core.run(), time.process_time() - begun
+
+
+def best(measure, *case, times=5):
     """The fastest of some runs."""
-    return min((run(*case) for _ in range(times)), key=lambda one: one[1])
+    return min((measure(*case) for _ in range(times)), key=lambda one: one[1])
 
 
 def rates():
-    """(cycles a second of one busy core, time only; how many times the operation level's time: a product with exact bits, 64 cores
-    timing only); None without the LLK sources."""
+    """(cycles a second, time only, of one busy core doing what is slowest, of a program on one core with its preparation; how many
+    times the operation level's time: a product with exact bits, 64 cores timing only); None without the LLK sources.
+    """
     if "TENSIM_LLK" not in os.environ:
         return None
-    cycles, seconds = best("eltwise_add", BUSY, 1, "off")
+    busy = min(cycles / seconds for cycles, seconds in (best(work, name) for name in WORK))
+    cycles, seconds = best(run, "eltwise_add", BUSY, 1, "off")
     ratios = [
-        best(name, options, 1, numerics)[1] / best(name, options, 0, numerics)[1]
+        best(run, name, options, 1, numerics)[1] / best(run, name, options, 0, numerics)[1]
         for name, options, numerics in (("matmul_single_core", PRODUCT, "exact"), ("matmul_multicast", MANY, "off"))
     ]
-    return cycles / seconds, *ratios
+    return busy, cycles / seconds, *ratios
 
 
 if __name__ == "__main__":

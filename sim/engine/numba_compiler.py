@@ -57,8 +57,15 @@ class LinkedLibrary(JITCodeLibrary):
         """For the disk cache, which has no object code here."""
         return self.serialize_using_bitcode()
 
-    def object_code(self):
-        """An ELF object of all the code (bytes)."""
+    def object_code(self, symbol):
+        """An ELF object of all the code (bytes), of which `symbol` is called from outside.
+
+        What nobody else can call, LLVM may change: it drops results that are always the same, such as the status of a function
+        that never raises, and puts a function with one caller into it.
+        """
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.name != symbol:
+                function.linkage = "internal"
         super()._optimize_final_module()
         self._final_module.verify()
         return self.codegen._tm.emit_object(self._final_module)
@@ -213,7 +220,7 @@ def object_code(function, n_arguments, error_model="python"):
         descriptor = GeneratorDescriptor.from_generator_fndesc(None, overload.fndesc, returned, context.mangler)
         symbol, frame_bytes = descriptor.llvm_func_name, context.get_abi_sizeof(context.get_return_type(returned))
     library = overload.library
-    content = library.object_code()
+    content = library.object_code(symbol)
     _check_calls(library)
     return ObjectCode(content, symbol, frame_bytes)
 

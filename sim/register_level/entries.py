@@ -1,6 +1,6 @@
 """Where a core begins when it leaves reset."""
 
-from tensim.sim.cores.coprocessor.registers import register
+from tensim.sim.cores.coprocessor.registers import field_positions, register
 from tensim.sim.cores.coprocessor.state import (
     BRISC,
     NCRISC,
@@ -35,4 +35,4 @@ def entry_of(tile, core):
 
 
 def _config(tile, name, further=0):
-    return int(tile.arrays.config[0, (int(tile.arrays.fields[register(name)]) & 0xFFFF) + further])
+    return int(tile.arrays.config[0, (int(field_positions(tile.arch)[register(name)]) & 0xFFFF) + further])

@@ -8,6 +8,8 @@ coprocessor as long as nothing it does is seen by others: arithmetic, local memo
 stops with an action, which `tensim.sim.cores.coprocessor.cluster` carries out in the order of cycles.
 """
 
+import functools
+
 import numpy as np
 
 from tensim.sim.cores.coprocessor.atomic_instructions import FIRST as FIRST_ATOMIC
@@ -417,5 +419,13 @@ class BabyText:
 
     def __init__(self, text, base, chip):
         self.base = base
-        self.records = decode(text, base, chip == "blackhole")
+        self.records = _kept_records(bytes(text), base, chip == "blackhole")
         self.raw = np.frombuffer(bytes(text), np.uint8)
+
+
+@functools.lru_cache(256)
+def _kept_records(text, base, has_bit_instructions):
+    """`decode`, once for the launches of a kernel; read-only."""
+    records = decode(text, base, has_bit_instructions)
+    records.flags.writeable = False
+    return records

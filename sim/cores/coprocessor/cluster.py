@@ -20,7 +20,7 @@ from tensim.sim.cores.coprocessor.baby_core import (
     baby_table,
     run_ahead,
 )
-from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
+from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, look_at_gates, push
 from tensim.sim.cores.coprocessor.machine import step
 from tensim.sim.cores.coprocessor.memory_map import (
     DONE_CHECK,
@@ -32,6 +32,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     is_watched,
     perform,
     polls,
+    still_waits,
 )
 from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until, has_room_for_spans
@@ -43,6 +44,7 @@ from tensim.sim.engine.tables import table
 # circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads; a core
 # asks for what who runs the tile has to do (`asked` of the coprocessor's record); a core prints
 ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED, PRINTED = range(10)
+STUCK = -1  # what `run_coprocessor` gives in place of fuel
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
 
@@ -77,38 +79,46 @@ def done_at(c, thread):
 
 
 @compiled()
-def earliest_action(c, cores_at):
-    """(core that acts or goes on the earliest, its cycle), NO_TIME when no core does."""
-    first, at = -1, NO_TIME
+def survey(c, cores_at):
+    """What the cores do: (the one that acts or goes on the earliest; its cycle, NO_TIME when no core does; bit set of all states;
+    whether one waits for something that nobody tells of (`cores_look`): the end of what its thread has pushed, a message).
+    """
+    first, at, states, wait_untold = -1, NO_TIME, 0, False
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if (core.state == ACTING or core.state == RUNNING) and core.clock < at:
-            first, at = thread, core.clock
-    return first, at
+        state = core.state
+        states |= 1 << state
+        if state == ACTING or state == RUNNING:
+            if core.clock < at:
+                first, at = thread, core.clock
+        elif state == BLOCKED and core.action != PUSH and core.watches != WATCHES_SEMAPHORE:
+            wait_untold = True
+    return first, at, states, wait_untold
 
 
 @compiled()
 def blocked_until(c, cores_at):
-    """Cycle at which time alone lets a blocked core go on, NO_TIME when none; -1 when no core is blocked."""
-    at = -1
+    """Cycle at which time alone lets a blocked core go on, NO_TIME when none."""
+    at = NO_TIME
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if core.state == BLOCKED:
-            until = done_at(c, thread) if core.address == DONE_CHECK and core.action == LOAD else NO_TIME
-            at = until if at < 0 else min(at, until)
+        if core.state == BLOCKED and core.address == DONE_CHECK and core.action == LOAD:
+            at = min(at, done_at(c, thread))
     return at
 
 
 @compiled()
 def retry_blocked(c, cores_at):
-    """Look at blocked cores again at the coprocessor's cycle."""
+    """Look at blocked cores again at the coprocessor's cycle; True when one goes on."""
+    any_goes_on = False
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if core.state == BLOCKED:
-            at = max(core.clock, c.cycle)
-            if perform(c, cores_at, thread, at):
-                core.stall += at - core.blocked_since
-                run_ahead(c, cores_at, thread)
+        at = max(core.clock, c.cycle)
+        if core.state == BLOCKED and not still_waits(c, core, thread, at) and perform(c, cores_at, thread, at):
+            core.stall += at - core.blocked_since
+            run_ahead(c, cores_at, thread)
+            any_goes_on = True
+    return any_goes_on
 
 
 @compiled()
@@ -147,24 +157,36 @@ def at_end(c, cores_at):
     return ALL_DONE, end
 
 
-@compiled()
-def run_coprocessor(c, cores_at, at):
-    """Simulate the coprocessor's next cycle and go on to the one in which something happens, `at` the latest.
+@compiled(inline="always")
+def tells(c):
+    """Has the coprocessor stopped, or something that who runs the tile is to know?"""
+    return c.fault | c.asked | c.counter_written | c.printed | c.l1_stored != 0
 
-    False when nothing happens by itself and `at` is NO_TIME.
+
+@compiled()
+def run_coprocessor(c, cores_at, at, until, states, wait_untold, fuel):
+    """Simulate the coprocessor, cycle by cycle in which something happens, up to `at` or the first one behind `until`.
+
+    `states`, `wait_untold`: of the cores (`survey`).  It comes back before that when a core goes on or there is something to tell.
+    Returns the fuel that is left, STUCK when nothing more happens by itself and `at` is NO_TIME.
     """
-    c.stepped = c.cycle
-    following = step(c, c.cycle)
-    until = blocked_until(c, cores_at)
-    if until >= 0:
-        following = min(following, until)
-    following = min(following, at)
-    if following == NO_TIME:
-        return False
-    c.cycle = max(following, c.cycle + 1)
-    if until >= 0 and c.fault == 0:
-        retry_blocked(c, cores_at)
-    return True
+    some_wait, c.cores_look = states >> BLOCKED & 1 != 0, 1
+    while fuel > 0 and c.cycle < at and c.cycle <= until and has_room_for_spans(c):
+        fuel -= 1
+        c.stepped = c.cycle
+        following = min(step(c, c.cycle), at)
+        if wait_untold:
+            following = min(following, blocked_until(c, cores_at))
+        if following == NO_TIME:
+            return STUCK
+        c.cycle = max(following, c.cycle + 1)
+        if some_wait and (wait_untold or c.cores_look != 0) and c.fault == 0:
+            c.cores_look = 0
+            if retry_blocked(c, cores_at):
+                break
+        if tells(c):
+            break
+    return fuel
 
 
 @compiled()
@@ -196,12 +218,14 @@ def run_cluster(c, cores_at, now, until, fuel):
         c.written_at = -1
     while fuel > 0 and has_room_for_spans(c):
         fuel -= 1
-        first, at = earliest_action(c, cores_at)
+        first, at, states, wait_untold = survey(c, cores_at)
         happened = at
         if c.cycle < at:
-            if c.cycle > until and has_state(c, cores_at, POLLING):
+            limit = until if states >> POLLING & 1 != 0 else NO_TIME
+            if c.cycle > limit:
                 return PAUSED, until
-            if not run_coprocessor(c, cores_at, at):
+            fuel = run_coprocessor(c, cores_at, at, limit, states, wait_untold, fuel + 1)
+            if fuel == STUCK:
                 return (FAULT, c.cycle) if c.fault != 0 else at_end(c, cores_at)
             happened = c.stepped
         elif baby_table(cores_at)[first].state == RUNNING:  # it has just begun, or has run out of its own fuel
@@ -258,6 +282,7 @@ def run_tile(cluster_at, now, until):
     cluster = cluster_table(cluster_at)[0]
     c = coprocessor_table(cluster.coprocessor_at)[0]
     cluster.reason, cluster.at = FAULT, -1  # unless it comes back from here
+    look_at_gates(c)
     if cluster.words_at != 0:
         push_words(c, cluster)
         cluster.reason = ALL_DONE

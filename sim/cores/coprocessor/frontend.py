@@ -9,7 +9,7 @@ import numpy as np
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_THREADS
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_i64, load_u32, store_32, store_64
+from tensim.sim.engine.memory import in_cache_lines, load_i64, load_u32, store_32, store_64, zeros_in_cache_lines
 from tensim.sim.engine.tables import table
 
 MOP, NOP, MOP_CFG, REPLAY = opcodes("MOP NOP MOP_CFG REPLAY")
@@ -30,13 +30,15 @@ NO_TIME = 1 << 62
 # outer and inner loop and place in it, mask; `replay_*`: what the replay expander does and what is left of it;
 # `wait_*`: the latched instruction; `wait_from`: first cycle at which its conditions are looked at; `held_until`: cycle until
 # which the scalar unit holds the thread; `pushed`, `passed`: words taken in and let through so far, `passed_at`:
-# cycle of the last one let through
-FRONTEND = np.dtype(
+# cycle of the last one let through; `look_at`: the first cycle at which the gate is to be looked at again, unless what it waits
+# for changes before (`look_at_gates`), `passes_at`: the one from which it lets its word through by itself; `move_at`, `moves_at`:
+# likewise when the expanders are to be looked at again, and when they do something by themselves
+FRONTEND = in_cache_lines(
     [(name, np.int64) for name in (
         "first_head first_count middle_head middle_count gate_head gate_count "
         "mop_on mop_template mop_outer mop_inner mop_place mop_outer_count mop_inner_count mop_mask mop_mask_high "
         "replay_mode replay_index replay_left wait_kind wait_block wait_condition wait_semaphores wait_from held_until "
-        "pushed passed passed_at line"
+        "pushed passed passed_at look_at passes_at move_at moves_at line"
     ).split()]
     + [("first", np.uint32, RING), ("first_time", np.int64, RING), ("middle", np.uint32, RING), ("gate", np.uint32, RING),
        ("replay", np.uint32, REPLAY_WORDS), ("mop", np.uint32, MOP_WORDS)]
@@ -49,7 +51,7 @@ FRONTEND_BYTES = FRONTEND.itemsize
 
 def make_frontends():
     """FRONTEND[3] after reset."""
-    return np.zeros(N_THREADS, FRONTEND)
+    return zeros_in_cache_lines(N_THREADS, FRONTEND)
 
 
 @compiled(inline="always")
@@ -85,6 +87,7 @@ def push(c, thread, word, time):
     store_64(at + FIRST_TIME_AT + 8 * place, time)
     f.first_count += 1
     f.pushed += 1
+    f.move_at = 0
 
 
 @compiled()
@@ -205,6 +208,7 @@ def step_mop(c, thread, now):
         word = load_u32(at + FIRST_AT + 4 * f.first_head)
         f.first_head = (f.first_head + 1) % RING
         f.first_count -= 1
+        c.cores_look = 1
         if word >> 24 == MOP:
             begin_mop(f, at, word, LOOP_MASKS[1] if c.chip == BLACKHOLE else LOOP_MASKS[0])
             word = masked_word(f, at) if f.mop_template == 0 else looped_word(f, at)
@@ -253,8 +257,21 @@ def step_replay(c, thread):
         if mode == LOADING:
             return True
     store_32(at + GATE_AT + 4 * ((f.gate_head + f.gate_count) % RING), word)
+    if f.gate_count == 0:
+        f.look_at = 0
     f.gate_count += 1
     return True
+
+
+@compiled()
+def look_at_gates(c):
+    """Something has changed that a gate or a core may wait for: they are looked at in the next cycle that is simulated.
+
+    What the passing of time changes, and busy units, need not be told: a gate is looked at when they let its word pass.
+    """
+    c.cores_look = 1
+    for thread in range(N_THREADS):
+        frontend_of(c, thread).look_at = 0
 
 
 @compiled()
@@ -270,6 +287,7 @@ def leave_gate(c, thread, now):
     f = frontend_of(c, thread)
     f.gate_head = (f.gate_head + 1) % RING
     f.gate_count -= 1
+    f.move_at = 0
     f.passed += 1
     f.passed_at = now
 

@@ -2,7 +2,7 @@
 
 In a cycle each thread's wait gate lets at most one instruction through; who has waited the longest goes first.
 An instruction acts when it enters its unit; what it occupies and when its results can be used is kept beside
-(`tensim.sim.cores.coprocessor.units`).  `advance` skips the cycles in which nothing can happen.
+(`tensim.sim.cores.coprocessor.units`).  `step` tells in which cycle something can happen next.
 """
 
 from tensim.sim.cores.coprocessor.config_unit import execute_config
@@ -11,6 +11,7 @@ from tensim.sim.cores.coprocessor.counter_unit import execute_counters
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, stop
 from tensim.sim.cores.coprocessor.frontend import (
     GATE_FIFO,
+    MIDDLE_FIFO,
     NO_TIME,
     NO_WAIT,
     NOTHING,
@@ -18,6 +19,7 @@ from tensim.sim.cores.coprocessor.frontend import (
     frontend_of,
     is_empty,
     leave_gate,
+    look_at_gates,
     next_word_time,
     step_mop,
     step_replay,
@@ -63,7 +65,6 @@ from tensim.sim.engine.compiled import compiled
 STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP = opcodes(
     "STALLWAIT SEMWAIT ATGETM SETDVALID SETC16 UNPACR UNPACR_NOP NOP"
 )
-IDLE = NO_TIME  # what `advance` gives when nothing happens by itself any more
 
 
 @compiled()
@@ -193,7 +194,9 @@ def enter(c, thread, word, unit, now):
             latch_stall(c, thread, word, now)
         elif code == SEMWAIT:
             latch_semaphores(c, thread, word, now)
-        elif not execute_sync(c, thread, word):
+        elif execute_sync(c, thread, word):
+            look_at_gates(c)
+        else:
             stop(c, UNKNOWN_INSTRUCTION, thread, word, 0, 0)
         occupy(c, thread, SYNC, now, 1, 1)
     elif unit == UNPACK_0:
@@ -213,15 +216,18 @@ def enter(c, thread, word, unit, now):
         cycles = scalar_cycles(word)
         occupy(c, thread, SCALAR, now, cycles, cycles)
         f.held_until = now + cycles
+        look_at_gates(c)
         return execute_scalar(c, thread, word, now)
     elif unit == CONFIG:
         k = costs_table(c.costs_at)[0]
         execute_config(c, thread, word)
+        look_at_gates(c)
         occupy(c, thread, CONFIG, now, 1, k.config_latency)
         if code == SETC16:
             units_table(c.units_at)[0].configured[thread] = now + k.thread_config_latency
     elif unit == MOVER:
         cycles = execute_mover(c, thread, word)
+        look_at_gates(c)
         occupy(c, thread, MOVER, now, cycles, cycles)
     else:
         if code == SETDVALID:
@@ -234,22 +240,24 @@ def enter(c, thread, word, unit, now):
 
 @compiled()
 def try_gate(c, thread, now):
-    """Let the word at a thread's gate through if it may pass: `now` when it did, else the cycle to try again, or NO_TIME."""
+    """Let the word at a thread's gate through if it may pass: `now` when it did, else the cycle to try again, or NO_TIME.
+
+    Leaves the latter as `look_at`, or an earlier one at which a latched wait ends.
+    """
     f, u = frontend_of(c, thread), units_table(c.units_at)[0]
     word = at_gate(c, thread)
-    blocked = 0
+    blocked, until = 0, NO_TIME
     if f.wait_kind != NO_WAIT:
         blocked = f.wait_block
         until = latched_until(c, thread, now)
-        if until > now:
-            if word == NOTHING:
-                return NO_TIME
-        else:
+        if until <= now:
             f.wait_kind = NO_WAIT  # its block mask still holds in this cycle
             until = now + 1
+    f.look_at = until
     if word == NOTHING:
         return NO_TIME
     if f.held_until > now:
+        f.look_at = min(until, f.held_until)
         return f.held_until
     code = word >> 24
     unit = int(u.unit_of[code])
@@ -263,13 +271,48 @@ def try_gate(c, thread, now):
         return until
     at = ready_at(c, thread, word, unit, now)
     if at > now:
+        f.look_at = min(until, at) if unit != VECTOR else now + 1  # what that unit holds back may become free sooner
         return at
     if not enter(c, thread, word, unit, now):
-        return now + scalar_cycles(word)
+        f.look_at = now + scalar_cycles(word)
+        return f.look_at
     if u.spans_at != 0 and unit != UNPACK_0 and unit != NO_UNIT:
         note_span(u, unit, thread, code, now, max(u.free[unit], now + 1))
     leave_gate(c, thread, now)
+    f.look_at = now + 1
     return now
+
+
+@compiled(inline="always")
+def look_at_gate(c, thread, now):
+    """The first cycle after `now` at which a thread's gate lets its word through by itself, NO_TIME when there is none.
+
+    In this cycle it lets it through if it may pass.  A gate that waits is not looked at before something can have changed.
+    """
+    f = frontend_of(c, thread)
+    if f.look_at <= now:
+        f.passes_at = max(try_gate(c, thread, now), now + 1)
+    if f.wait_kind != NO_WAIT and f.gate_count == 0 and not is_empty(c, thread):
+        return now + 1  # words are on their way to a gate that waits
+    return f.passes_at
+
+
+@compiled(inline="always")
+def move_words(c, thread, now):
+    """A cycle of the expanders of a thread: the first one after `now` at which they do something by themselves, or NO_TIME.
+
+    They stand still until a word arrives, or leaves the gate.
+    """
+    f = frontend_of(c, thread)
+    if f.move_at <= now:
+        moved = step_replay(c, thread)
+        moved = step_mop(c, thread, now) or moved
+        if moved:
+            f.move_at = f.moves_at = now + 1
+        else:
+            f.move_at = next_word_time(c, thread) if f.middle_count < MIDDLE_FIFO else NO_TIME
+            f.moves_at = f.move_at if f.gate_count < GATE_FIFO else NO_TIME
+    return f.moves_at
 
 
 @compiled()
@@ -292,37 +335,10 @@ def step(c, now):
     first, second, third = gate_order(c)
     for i in range(N_THREADS):
         thread = first if i == 0 else (second if i == 1 else third)
-        at = try_gate(c, thread, now)
-        if at == now:
-            following = now + 1
-        else:
-            following = min(following, at)
-        if frontend_of(c, thread).wait_kind != NO_WAIT and at_gate(c, thread) == NOTHING:
-            following = min(following, now + 1 if not is_empty(c, thread) else NO_TIME)
+        following = min(following, look_at_gate(c, thread, now))
     for thread in range(N_THREADS):
-        moved = step_replay(c, thread)
-        moved = step_mop(c, thread, now) or moved
-        if moved:
-            following = now + 1
-        elif frontend_of(c, thread).gate_count < GATE_FIFO:
-            at = next_word_time(c, thread)
-            if at > now:
-                following = min(following, at)
+        following = min(following, move_words(c, thread, now))
     return following
-
-
-@compiled()
-def advance(c, until):
-    """Run the coprocessor up to cycle `until`, excluded: what happened before it is done.  `c.cycle` is the cycle to go on at.
-
-    Returns the cycle at which something happens next by itself, IDLE when that waits for a RISC-V core or for nothing.
-    """
-    while c.cycle < until and c.fault == 0:
-        following = step(c, c.cycle)
-        c.cycle = min(following, until)
-        if following >= until:
-            return following
-    return c.cycle
 
 
 @compiled()

@@ -1,6 +1,7 @@
 """Addressing counters and banks: SETRWC, INCRWC, CLEARDVALID, and the flip of banks that instructions end with (ISA)."""
 
 from tensim.sim.cores.coprocessor.address_mods import DST_MASK, SRC_MASK, rwc_of
+from tensim.sim.cores.coprocessor.frontend import look_at_gates
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import BY_UNPACKERS, counters, thread_field
 from tensim.sim.engine.compiled import compiled
@@ -13,6 +14,8 @@ FLIP_A, FLIP_B = 1, 2
 @compiled()
 def flip_banks(c, thread, which):
     """Give banks back to the unpackers, unless the thread is configured to keep them, and go on with the other ones."""
+    if which != 0:
+        look_at_gates(c)
     if which & FLIP_A:
         if thread_field(c, thread, KEEP_A, 0) == 0:
             counters(c.src_a_owner_at)[c.matrix_bank_a] = BY_UNPACKERS
@@ -32,6 +35,7 @@ def clear_valid(c, word):
         word >> 22 & 3,
         word >> 1 & 1,
     )
+    look_at_gates(c)
     if word & 1:
         for bank in range(2):
             owners_a[bank] = owners_b[bank] = BY_UNPACKERS

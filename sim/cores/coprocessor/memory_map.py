@@ -24,7 +24,7 @@ from tensim.sim.cores.coprocessor.config_unit import config_words, write_config
 from tensim.sim.cores.coprocessor.costs import costs_table
 from tensim.sim.cores.coprocessor.dst_window import in_window, load_window, store_window
 from tensim.sim.cores.coprocessor.faults import L1_ADDRESS, UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.frontend import MOP_WORDS, expands_no_mop, has_room, push, set_mop
+from tensim.sim.cores.coprocessor.frontend import MOP_WORDS, expands_no_mop, has_room, look_at_gates, push, set_mop
 from tensim.sim.cores.coprocessor.machine import is_done
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
@@ -294,6 +294,18 @@ def polls(c, core, now):
 
 
 @compiled()
+def still_waits(c, core, thread, now):
+    """Can a core's action, which had to wait, surely not happen at a cycle either?"""
+    if core.watches == WATCHES_SEMAPHORE:
+        return semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value == core.poll_value
+    if core.watches != 0:
+        return False
+    if core.action == PUSH:
+        return not has_room(c, fifo_of(thread, core.address))
+    return core.action == LOAD and core.address == DONE_CHECK and not is_done(c, thread, now)
+
+
+@compiled()
 def perform(c, cores_at, thread, now):
     """Carry out a core's action at a cycle; False when it has to wait for others."""
     core, k = baby_table(cores_at)[thread], costs_table(c.costs_at)[0]
@@ -316,7 +328,10 @@ def perform(c, cores_at, thread, now):
     if core.action == LOAD:
         if not load(c, thread, core, now):
             return False
-    elif not store(c, thread, core, now):
-        return False
+    else:
+        if not store(c, thread, core, now):
+            return False
+        if core.address >= c.l1_size:
+            look_at_gates(c)
     complete(core, now + (k.l1_store if core.action != LOAD and core.address < c.l1_size else 1))
     return True

@@ -367,14 +367,14 @@ def output_address(c, bank, packer, section, adc, out_format):
 @compiled()
 def input_row(c, bank, packer, adc, in_format):
     """(row of Dst at which a packer's input begins, column) (ISA: Packers/InputAddressGenerator.md)."""
-    size, mask = 4, 3
+    shift, mask = 2, 3  # a datum has 1 << shift bytes
     if in_format & 3 == 1:
-        size, mask = 2, 7
+        shift, mask = 1, 7
     elif in_format & 3 != 0:
-        size, mask = 1, 15
+        shift, mask = 0, 15
     address = field(c, bank, NEAR_BASE, 0) + adc.x * (field(c, bank, NEAR_X, 0) & 15)
     address += adc.y * field(c, bank, NEAR_Y, 0) + adc.z * field(c, bank, NEAR_Z, 0) + adc.w * field(c, bank, NEAR_W, 0)
-    address = (address // size & ~mask) + (adc.x & mask)
+    address = (address >> shift & ~mask) + (adc.x & mask)
     address += field(c, bank, OFFSET, packer) << 4
     return address >> 4 & (DST_ROWS - 1), address & 15
 
@@ -492,7 +492,8 @@ def pack(c, thread, word):
                 return
             done += count
             state.rows += 1
-            state.y[packer] = (state.y[packer] + 1) % planes
+            following = state.y[packer] + 1
+            state.y[packer] = following if following < planes else following % planes
             size = datum_bits(out_format) * count // 8
             state.data[packer] += size
             state.exponents[packer] += 1

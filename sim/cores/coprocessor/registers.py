@@ -5,6 +5,7 @@ into the place on its chip (`tensim.sim.cores.coprocessor.state.field`).  Of sec
 (ADDR_MOD_DST_SEC0 to SEC7) the file has the first.  A field that a chip lacks has width 0 and reads 0.
 """
 
+import functools
 from importlib import resources
 
 import numpy as np
@@ -20,6 +21,7 @@ def register(name):
     return _NUMBERS[name]
 
 
+@functools.cache
 def field_positions(arch):
     """int64[fields] of a chip, "wormhole_b0" or "blackhole": word | lowest bit << 16 | width << 24."""
     positions = [chips.get(arch, (0, 0, 0)) for chips in _TABLE.values()]

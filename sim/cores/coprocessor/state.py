@@ -15,7 +15,7 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.registers import N_CONFIG, N_THREAD_CONFIG, field_positions, register
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_i64, load_u16, load_u32, store_16, store_32
+from tensim.sim.engine.memory import load_u16, load_u32, store_16, store_32
 from tensim.sim.engine.tables import table
 
 WORMHOLE, BLACKHOLE = 0, 1
@@ -33,6 +33,7 @@ NO_THREAD = -1
 # act on the NIU's register `asked_at`; carry out a command of TDMA-RISC
 NOTHING_ASKED, ASKED_TEXT, ASKED_RESET, ASKED_INVALIDATION, ASKED_TRANSFER, ASKED_MOVER = range(6)
 STATE_ID = register("CFG_STATE_ID_StateID")
+WORMHOLE_POSITIONS, BLACKHOLE_POSITIONS = field_positions("wormhole_b0"), field_positions("blackhole")
 # semaphores that BRISC's firmware gives a maximum of 1 at boot (c_tensix_core.h of ttnn 0.81.1, initialize_tensix_semaphores):
 # from math to packer, unpacking to Dst, packer done, math done
 BOUNDED_SEMAPHORES = (1, 2, 4, 7)
@@ -59,19 +60,20 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # have written to L1, -1 when they have not; `unknown_at`: int64[64], addresses of registers that are not modelled and were
 # accessed nevertheless, 0 where such an access stops who makes it; `printed`: kind of what core `printed_by` prints
 # (`tensim.sim.cores.riscv.traps.Print`), 0 for nothing;
+# `cores_look`: something has changed that a core may wait for, beside the passing of time;
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
         "chip data_on fast l1_at l1_size "
         "dst_at dst_undefined_at src_a_at src_b_at src_a_owner_at src_b_owner_at "
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
-        "rwcs_at adcs_at gprs_at config_at thread_config_at fields_at semaphores_at mutexes_at "
+        "rwcs_at adcs_at gprs_at config_at thread_config_at semaphores_at mutexes_at "
         "buffers_at first_stream counter_written counter_thread counter_buffer counter_received counter_value counter_at "
         "counter_delay "
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at asked asked_by asked_at written_at "
-        "unknown_at printed printed_by "
+        "unknown_at printed printed_by cores_look "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]
 )  # fmt: skip
@@ -96,7 +98,6 @@ class CoprocessorArrays(NamedTuple):
     gprs: np.ndarray  # uint32[3, 64]
     config: np.ndarray  # uint32[2, N_CONFIG]
     thread_config: np.ndarray  # uint32[3, N_THREAD_CONFIG]
-    fields: np.ndarray  # int64, position of each field on this chip
     semaphores: np.ndarray  # SEMAPHORE[8]
     mutexes: np.ndarray  # int64[8]
     tdma: np.ndarray  # uint32[1024], registers of TDMA-RISC
@@ -121,7 +122,6 @@ def make_coprocessor(arch, l1):
         gprs=np.zeros((N_THREADS, N_GPRS), np.uint32),
         config=np.zeros((2, N_CONFIG), np.uint32),
         thread_config=np.zeros((N_THREADS, N_THREAD_CONFIG), np.uint32),
-        fields=field_positions(arch),
         semaphores=np.zeros(N_SEMAPHORES, SEMAPHORE),
         mutexes=np.full(N_MUTEXES, NO_THREAD, np.int64),
         tdma=np.zeros(TDMA_BYTES // 4, np.uint32),
@@ -133,6 +133,12 @@ def make_coprocessor(arch, l1):
     record["l1_at"], record["l1_size"] = l1.ctypes.data, len(l1)
     record["data_on"], record["n_cores"], record["written_at"] = 1, N_THREADS, -1
     return arrays
+
+
+@compiled()
+def position_of(c, register):
+    """Where a field lies (`field_positions`): constants of the machine code where the field is named."""
+    return BLACKHOLE_POSITIONS[register] if c.chip == BLACKHOLE else WORMHOLE_POSITIONS[register]
 
 
 @compiled()
@@ -150,7 +156,7 @@ def config_word(c, bank, index):
 @compiled()
 def field(c, bank, register, further):
     """Value of a field of the configuration, or of the one `further` words on."""
-    position = load_i64(c.fields_at + 8 * register)
+    position = position_of(c, register)
     word = config_word(c, bank, (position & 0xFFFF) + further)
     return (word >> (position >> 16 & 0xFF)) & ((1 << (position >> 24)) - 1)
 
@@ -158,13 +164,13 @@ def field(c, bank, register, further):
 @compiled()
 def field_word(c, register):
     """Index of the word of the configuration that holds a field."""
-    return load_i64(c.fields_at + 8 * register) & 0xFFFF
+    return position_of(c, register) & 0xFFFF
 
 
 @compiled()
 def thread_field(c, thread, register, further):
     """Value of a field of a thread's configuration, or of the one `further` words on."""
-    position = load_i64(c.fields_at + 8 * register)
+    position = position_of(c, register)
     word = load_u32(c.thread_config_at + 4 * (thread * N_THREAD_CONFIG + (position & 0xFFFF) + further))
     return (word >> (position >> 16 & 0xFF)) & ((1 << (position >> 24)) - 1)
 

@@ -17,6 +17,7 @@ from tensim.sim.cores.coprocessor.faults import (
     UNKNOWN_MODE,
     stop,
 )
+from tensim.sim.cores.coprocessor.frontend import look_at_gates
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
@@ -169,6 +170,7 @@ def give_bank(c, thread, unit, out_format):
     """Give the unpacker's bank to the matrix unit and go on with the other one."""
     bank = unpack_bank(c, unit)
     bank_formats(c, unit)[bank] = out_format
+    look_at_gates(c)
     if unit == 0:
         counters(c.src_a_owner_at)[bank] = BY_MATRIX_UNIT
         c.unpack_bank_a = 1 - bank
@@ -309,6 +311,22 @@ def fetch_row(c, datums, exponent, data_format, cut, words):
 
 
 @compiled()
+def first_target(c, thread, unit, bank, context, to_dst, out_format):
+    """Datum of the registers at which an instruction begins to write; `context`: -1 without contexts."""
+    target = adc_of(c, thread, unit, 1)
+    out = field(c, bank, OUT_BASE[0] if unit == 0 else OUT_BASE[1], 0)
+    out += target.y * field(c, bank, Y_STRIDE[0] if unit == 0 else Y_STRIDE[1], 0)
+    out += target.z * field(c, bank, Z_STRIDE[0] if unit == 0 else Z_STRIDE[1], 0)
+    out += target.w * field(c, bank, W_STRIDE[0] if unit == 0 else W_STRIDE[1], 0)
+    out_bits = datum_bits(out_format)
+    out >>= 2 if out_bits == 32 else (1 if out_bits == 16 else 0)
+    if context >= 0 and unit == 0:
+        given = context_half(c, bank, DEST_CONTEXT, context)
+        out = out + given if to_dst or field(c, bank, ADD_DEST, 0) != 0 else given
+    return out - SHIFTED_ROWS * ROW if unit == 0 else out
+
+
+@compiled()
 def unpack(c, thread, word):
     """UNPACR: see the module."""
     unit, bank = word >> 23 & 1, config_bank(c, thread)
@@ -361,7 +379,6 @@ def unpack(c, thread, word):
     if is_block and not shared and (bits == 8 or first >> 5 & 1 == 0):
         address += ((x_dim * y_dim * z_dim * w_dim + 15) // 16 + 15) // 16 * 16
     plane, across = adc_of(c, adc, unit, 0), adc_of(c, thread, unit, 0)
-    target = adc_of(c, thread, unit, 1)
     first_datum = ((across.w * z_dim + across.z) * y_dim + plane.y) * x_dim + plane.x
     count = adc_of(c, adc, unit, 1).x + 1 - plane.x
     bit_address = 8 * address + first_datum * bits
@@ -369,18 +386,6 @@ def unpack(c, thread, word):
     stride = 2 * bits  # bytes of a row of 16
     if tilize:
         stride = (shifts & 15) << 4 | (shifts >> 4 & 15) << 8 | (shifts >> 8 & 15) << 12
-
-    out = field(c, bank, OUT_BASE[0] if unit == 0 else OUT_BASE[1], 0)
-    out += target.y * field(c, bank, Y_STRIDE[0] if unit == 0 else Y_STRIDE[1], 0)
-    out += target.z * field(c, bank, Z_STRIDE[0] if unit == 0 else Z_STRIDE[1], 0)
-    out += target.w * field(c, bank, W_STRIDE[0] if unit == 0 else W_STRIDE[1], 0)
-    out_bits = datum_bits(out_format)
-    out >>= 2 if out_bits == 32 else (1 if out_bits == 16 else 0)
-    if many_contexts and unit == 0:
-        given = context_half(c, bank, DEST_CONTEXT, context)
-        out = out + given if to_dst or field(c, bank, ADD_DEST, 0) != 0 else given
-    if unit == 0:
-        out -= SHIFTED_ROWS * ROW
 
     unpackers_table(c.unpackers_at)[0].bytes = max(count, 0) * bits // 8
     unpackers_table(c.unpackers_at)[0].speed = speed_of(c, bank, unit, data_format, tilize)
@@ -395,6 +400,7 @@ def unpack(c, thread, word):
         override = thread_field(c, thread, OVERRIDE_WITH_ADDRESS, 0) != 0
         shared_exponent = field(c, bank, SHARED_EXPONENT[0] if unit == 0 else SHARED_EXPONENT[1], 0)
         fp8 = field(c, bank, _of(unit, FP8_0, FP8_1), 0) != 0
+        out = first_target(c, thread, unit, bank, context if many_contexts else -1, to_dst, out_format)
         source_format = FP8_E4M3 if data_format == LF8 and fp8 else data_format
         move(c, thread, bank, place, override, transpose, zero, source_format, out_format, bit_address, stride, row_datums,
              exponent_at, shared_exponent, count, out)  # fmt: skip

@@ -135,10 +135,11 @@ def step(c, v, issues):
 def settle_vector_unit(c):
     """Execute what is scheduled for the cycles before this one: another unit is about to look at what it does."""
     v = vector_of(c)
-    for _ in range(min(c.cycle - v.last_cycle - 1, SLOTS)):
-        if not is_settled(v):
-            step(c, v, False)
-            write_staged(v)
+    left = min(c.cycle - v.last_cycle - 1, SLOTS)
+    while left > 0 and not is_settled(v):
+        step(c, v, False)
+        write_staged(v)
+        left -= 1
     v.last_cycle = max(v.last_cycle, c.cycle - 1)
 
 

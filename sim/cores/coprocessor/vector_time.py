@@ -17,7 +17,7 @@ from tensim.sim.cores.coprocessor.vector_dst import address_fields, is_wide, lan
 from tensim.sim.cores.coprocessor.vector_macro import is_settled, macro_steps
 from tensim.sim.cores.coprocessor.vector_mad import INDIRECT_A, INDIRECT_D, SFPLUT, SFPLUTFP32
 from tensim.sim.cores.coprocessor.vector_shuffles import ROTATE, ROTATE_AND_COPY_4, SHIFT
-from tensim.sim.cores.coprocessor.vector_state import N_LREGS, vector_of
+from tensim.sim.cores.coprocessor.vector_state import vector_of
 from tensim.sim.cores.coprocessor.vector_units import (
     MAD,
     SFPLOAD,
@@ -33,6 +33,7 @@ from tensim.sim.cores.coprocessor.vector_units import (
     sub_unit_of,
 )
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lowest_bit
 
 SFPSWAP, SFPTRANSP, SFPCONFIG, SFPENCC, SFPPUSHC, SFPPOPC, SFPCOMPC = opcodes(
     "SFPSWAP SFPTRANSP SFPCONFIG SFPENCC SFPPUSHC SFPPOPC SFPCOMPC"
@@ -92,9 +93,9 @@ def operands_at(c, thread, word, now):
     """Cycle, `now` or later, at which the LRegs that an instruction reads hold their results."""
     lregs, ready, at = lregs_read(c, word), counters(vector_of(c).ready_at), now
     if has_scoreboard(c, thread):
-        for i in range(N_LREGS - 1):
-            if lregs >> i & 1:
-                at = max(at, ready[i])
+        while lregs != 0:
+            at = max(at, ready[lowest_bit(lregs)])
+            lregs &= lregs - 1
     return at
 
 
@@ -119,9 +120,10 @@ def vector_cost(c, thread, word):
     latency = start - c.cycle + (k.vector_latency if late == 0 else k.vector_late_latency)
     if late != 0:
         ready = counters(v.ready_at)
-        for i in range(N_LREGS - 1):
-            if late >> i & 1:
-                ready[i] = c.cycle + latency
+        lregs = late
+        while lregs != 0:
+            ready[lowest_bit(lregs)] = c.cycle + latency
+            lregs &= lregs - 1
     if word >> 24 == SFPSWAP or (late != 0 and word >> 24 == SFPSHFT2 and c.chip == BLACKHOLE):
         v.free_at = start + k.vector_hold
     elif word >> 24 == SFPNOP:

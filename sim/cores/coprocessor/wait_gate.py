@@ -9,7 +9,6 @@ from tensim.sim.cores.coprocessor.state import (
     BLACKHOLE,
     BY_MATRIX_UNIT,
     BY_UNPACKERS,
-    N_SEMAPHORES,
     counters,
     semaphore_table,
 )
@@ -26,12 +25,12 @@ from tensim.sim.cores.coprocessor.units import (
     units_table,
 )
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lowest_bit
 
 BLOCK_ALL, DEFAULT_BLOCK, DEFAULT_CONDITION = 0x1FF, 1 << 6, 0x7F
 # conditions, by bit of Wormhole's mask; Blackhole's bits in the order of its own mask
 (SCALAR_IDLE, UNPACK_0_IDLE, UNPACK_1_IDLE, PACK_0_IDLE, PACK_1_IDLE, PACK_2_IDLE, PACK_3_IDLE, MATRIX_IDLE, A_FREE, B_FREE,
  A_VALID, B_VALID, MOVER_IDLE, CORE_WRITES_DONE, VECTOR_IDLE, CONFIG_IDLE) = range(16)  # fmt: skip
-N_CONDITIONS = 16
 _BLACKHOLE_BITS = (SCALAR_IDLE, UNPACK_0_IDLE, UNPACK_1_IDLE, PACK_0_IDLE, MATRIX_IDLE, A_FREE, B_FREE, A_VALID, B_VALID,
                    MOVER_IDLE, CORE_WRITES_DONE, VECTOR_IDLE, CONFIG_IDLE)  # fmt: skip
 
@@ -82,11 +81,11 @@ def latch_semaphores(c, thread, word, now):
 @compiled()
 def semaphores_let_pass(c, condition, semaphores):
     """Are the conditions of a latched SEMWAIT met?"""
-    for i in range(N_SEMAPHORES):
-        if semaphores >> i & 1 != 0:
-            entry = semaphore_table(c.semaphores_at)[i]
-            if (condition & 1 != 0 and entry.value == 0) or (condition & 2 != 0 and entry.value >= entry.max):
-                return False
+    while semaphores != 0:
+        entry = semaphore_table(c.semaphores_at)[lowest_bit(semaphores)]
+        if (condition & 1 != 0 and entry.value == 0) or (condition & 2 != 0 and entry.value >= entry.max):
+            return False
+        semaphores &= semaphores - 1
     return True
 
 
@@ -133,8 +132,8 @@ def latched_until(c, thread, now):
         return f.wait_from
     if f.wait_kind == SEMAPHORE_WAIT:
         return now if semaphores_let_pass(c, f.wait_condition, f.wait_semaphores) else NO_TIME
-    met = now
-    for condition in range(N_CONDITIONS):
-        if f.wait_condition >> condition & 1 != 0:
-            met = max(met, condition_met_at(c, thread, condition, now))
+    met, conditions = now, f.wait_condition
+    while conditions != 0:
+        met = max(met, condition_met_at(c, thread, lowest_bit(conditions), now))
+        conditions &= conditions - 1
     return met

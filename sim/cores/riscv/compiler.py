@@ -4,11 +4,13 @@ A kernel is compiled as one translation unit: what tt-metal's build would define
 Objects are cached by the content of every file that went in.
 """
 
+import functools
 import hashlib
 import json
 import os
 import re
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum
@@ -33,6 +35,7 @@ LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x700
 ZEROS = 12800  # L1 address of 512 bytes that the firmware's map keeps at zero, behind its mailboxes
 STACK_BYTES = 256  # of local memory at least
 UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
+YOUNG_NS = 2_000_000_000  # a file whose times are newer may change without a trace in them
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")
 
 
@@ -310,6 +313,27 @@ def _read(path):
         return None
 
 
+def _file_digest(name):
+    """Hash of a file's content (hex), None where it cannot be read.
+
+    A file is read once in a process, again when its times or its size tell of a change; always while it is so young that another
+    change could have the same times.
+    """
+    try:
+        status = os.stat(name)
+    except OSError:
+        return None
+    state = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    is_young = time.time_ns() - max(state[2:]) < YOUNG_NS
+    return _kept_digest.__wrapped__(name, *state) if is_young else _kept_digest(name, *state)
+
+
+@functools.lru_cache(1 << 14)
+def _kept_digest(name, *state):
+    data = _read(name)
+    return None if data is None else digest(data)
+
+
 def source_text(build):
     """The text of a build's kernel.  KernelCompileError for a file that cannot be read."""
     if build.text is not None:
@@ -371,8 +395,7 @@ def _cached(record):
         return None
     content = json.loads(data)
     for name, known in content["files"].items():
-        now = _read(name)
-        if now is None or digest(now) != known:
+        if _file_digest(name) != known:
             return None
     elf = _read(record.with_name(content["elf"]))
     return (elf, list(content["files"])) if elf is not None and f"{digest(elf)}.elf" == content["elf"] else None
@@ -435,6 +458,7 @@ def link_error(build, messages):
     return KernelCompileError(f"the kernel does not link\n{messages}", where=place)
 
 
+@functools.lru_cache(256)
 def describe(elf, source):
     """The `Object` of an ELF that this compiler made."""
     from elftools.elf.elffile import ELFFile

@@ -4,10 +4,11 @@ import numpy as np
 
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor.costs import make_costs
+from tensim.sim.cores.coprocessor.frontend import make_frontends
 from tensim.sim.cores.coprocessor.instruction_table import instruction_of, instructions
 from tensim.sim.cores.coprocessor.matrix_state import make_matrix
 from tensim.sim.cores.coprocessor.matrix_unit import execute_matrix
-from tensim.sim.cores.coprocessor.registers import register
+from tensim.sim.cores.coprocessor.registers import field_positions, register
 from tensim.sim.cores.coprocessor.state import BY_MATRIX_UNIT, make_coprocessor
 from tensim.sim.cores.coprocessor.units import make_units
 from tensim.sim.cores.coprocessor.unpackers import make_unpackers
@@ -27,6 +28,7 @@ class Bench:
         self.arrays = make_coprocessor(chip, self.l1)
         self.vector = add_vector_unit(self.arrays)
         self.parts = {
+            "frontends": make_frontends(),
             "units": make_units(chip),
             "costs": make_costs(load_arch(chip)),
             "unpackers": make_unpackers(),
@@ -54,7 +56,7 @@ class Bench:
         self.run(self.word(name, **values), thread)
 
     def _set(self, words, name, value, further):
-        position = int(self.arrays.fields[register(name)])
+        position = int(field_positions(self.chip)[register(name)])
         index, bit, width = (position & 0xFFFF) + further, position >> 16 & 0xFF, position >> 24
         mask = ((1 << width) - 1) << bit
         words[index] = (int(words[index]) & ~mask) | (value << bit & mask)

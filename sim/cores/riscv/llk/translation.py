@@ -4,6 +4,7 @@ Both builds against the vendor's LLK take these steps: kernels of tensim's own b
 command lines of the vendor's (`tensim.drop_in`).
 """
 
+import functools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,7 @@ def translate(tools, flags, level, chip, source, target, folder, failed, prepare
     return [name for name in toolchain.files_of(depends.read_text(), folder) if not name.startswith(known)]
 
 
+@functools.cache
 def pass_digest():
     """What changes the words of a program beside the program: the pass over its vectors, and these steps."""
     from tensim.sim.cores.riscv import vector
