@@ -38,7 +38,7 @@ def load_object(content, name, c_function):
         raise UnknownObject
     sections = _sections(content)
     places, fixed_bytes, n_bytes = _laid_out(sections)
-    memory = mmap.mmap(-1, n_bytes)
+    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # what forked processes write is their own
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     image = np.frombuffer(memory, np.uint8)
     for i, place in places.items():
