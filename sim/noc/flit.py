@@ -29,24 +29,34 @@ from tensim.sim.noc.flit_network import (
     ARRIVED,
     BEGUN,
     CHIP,
+    INDEX_BITS,
     LEFT,
     MESH,
+    NEVER,
+    NOBODY,
     NODES_PER_WORD,
     NONE,
+    PORT_BITS,
     RESPONSES,
-    channels_of,
     dram_port_takes,
     dram_queue_takes,
     events_of,
     hand_on,
     has_room,
+    input_vcs_of,
+    join_buffer,
     leave_buffer,
     links_of,
+    next_in_buffer,
     nodes_of,
+    numbers_at,
+    output_vcs_of,
+    outputs_of,
     packets_of,
     report,
     take_port,
     wake_node,
+    with_room,
     words_at,
 )
 from tensim.sim.noc.packet import note_wait
@@ -72,7 +82,7 @@ def enqueue(net, packet):
     n = nodes_of(net)[p.source]
     p.next, p.dateline, p.sent = NONE, 0, 0
     if n.tail[p.group] == NONE:
-        n.head[p.group] = packet
+        n.head[p.group], n.due[p.group] = packet, p.ready
     else:
         packets_of(net)[n.tail[p.group]].next = packet
     n.tail[p.group] = packet
@@ -103,7 +113,7 @@ def add_receiver(net, packet, entry, target):
     out = route(net, node, goal)
     while out != local:
         add_output(net, p.tree, node, out)
-        node = channels_of(net)[channels_of(net)[node * net.inputs + out * net.vcs].downstream].node
+        node = outputs_of(net)[node * net.ports + out].next
         goal = goal if node != entry else target
         out = route(net, node, goal)
         hops += 1
@@ -136,80 +146,113 @@ def route(net, node, target):
 @compiled()
 def take_credits(net):
     """The credits that have come back since the last step count from now on."""
-    channels, credits, counts = channels_of(net), words_at(net.credits_at), words_at(net.credit_counts_at)
+    credits, counts = numbers_at(net.credits_at), words_at(net.credit_counts_at)
     for time in range(max(net.stepped, net.now - net.span) + 1, net.now + 1):
-        slot = time % net.span
-        for i in range(slot * net.wire_room, slot * net.wire_room + counts[slot]):
-            channels[credits[i]].credits += 1
-            words_at(net.pools_at)[credits[i] // net.vcs] -= channels[credits[i]].credits < net.buffer
+        slot = time & (net.span - 1)
+        base = slot * net.wire_room
+        for i in range(base, base + counts[slot]):
+            take_credit(net, credits[i])
         counts[slot] = 0
     net.stepped = net.now
 
 
 @compiled()
+def take_credit(net, word):
+    """There is room for one flit more behind an output VC; a router that waits for it takes part again."""
+    node, port, index = word >> (INDEX_BITS + PORT_BITS), word >> INDEX_BITS & 7, word & 63
+    o, v = outputs_of(net)[node * net.ports + port], output_vcs_of(net)[node * net.inputs + index]
+    v.credits += 1
+    bit = 1 << v.holder
+    o.some_room |= bit
+    if v.credits == net.buffer:
+        o.all_room |= bit
+    else:
+        o.taken -= 1
+    if port == net.ports - 1 or o.request & with_room(net, o):
+        wake_node(net, node)
+
+
+@compiled()
 def arrivals(net):
     """Flits that reach the buffers in this cycle."""
-    slot = net.now % net.span
-    counts, wires, channels = words_at(net.wire_counts_at), words_at(net.wires_at), channels_of(net)
+    slot = net.now & (net.span - 1)
+    counts, wires = words_at(net.wire_counts_at), numbers_at(net.wires_at)
     base = slot * net.wire_room
     for i in range(base, base + counts[slot]):
-        channel, packet = wires[2 * i], wires[2 * i + 1]
-        c = channels[channel]
-        n = nodes_of(net)[c.node]
-        at = c.first + c.count
-        words_at(net.buffers_at)[channel * net.buffer + (at - net.buffer if at >= net.buffer else at)] = packet
+        node, index = wires[i] >> (INDEX_BITS + PORT_BITS), wires[i] & 63
+        c = input_vcs_of(net)[node * net.inputs + index]
         c.count += 1
-        if c.vc == net.multicast_vc:
-            n.multicasts |= 1 << c.port
-        elif c.out == NONE:
-            n.need |= 1 << c.index
-        else:
-            n.request[c.out] |= 1 << c.index
-        wake_node(net, c.node)
+        if c.count == 1:
+            first_flit(net, node, index, c)
     counts[slot] = 0
 
 
 @compiled()
-def allocate_vcs(net, node):
+def first_flit(net, node, index, c):
+    """A flit is in the empty buffer of input VC `c`."""
+    if c.out != NONE:
+        outputs_of(net)[node * net.ports + c.out].request |= 1 << index
+    elif index - words_at(net.port_of_at)[index] * net.vcs == net.multicast_vc:
+        nodes_of(net)[node].multicasts |= 1 << words_at(net.port_of_at)[index]
+    else:
+        ask_for_vc(net, node, index, c, net.now)
+    wake_node(net, node)
+
+
+@compiled()
+def ask_for_vc(net, node, index, c, time):
+    """The head at the front of input VC `c` needs a VC of its output from cycle `time` on."""
+    o = outputs_of(net)[node * net.ports + route(net, node, packets_of(net)[c.packet].target)]
+    o.need |= 1 << index
+    o.retry = max(o.retry, time)
+
+
+@compiled()
+def allocate_vcs(net, node, out):
     """Give packets whose head is at the front a free VC of their class at the next router, first come, first served."""
-    n = nodes_of(net)[node]
-    base, left = node * net.inputs, n.need
+    o, base = outputs_of(net)[node * net.ports + out], node * net.inputs
+    left = o.need
     while left:
-        index, packet = oldest_head(net, base, left)
-        left &= ~(1 << index)
-        c = channels_of(net)[base + index]
-        out = route(net, node, packets_of(net)[packet].target)
-        vc = choose_vc(net, node, c, packet, out)
-        if vc != NONE:
-            c.out, c.out_vc = out, vc
-            n.need &= ~(1 << index)
-            n.request[out] |= 1 << index
+        index = oldest_head(net, base, left)
+        bit = 1 << index
+        left &= ~bit
+        c = input_vcs_of(net)[base + index]
+        vc = choose_vc(net, node, index, c.packet, out)
+        if vc == NONE:
+            continue
+        c.out, c.out_vc = out, vc
+        o.need &= ~bit
+        o.request |= bit
+        if out != net.ports - 1:
+            v = output_vcs_of(net)[base + out * net.vcs + vc]
+            v.holder = index
+            o.all_room = o.all_room | bit if v.credits == net.buffer else o.all_room & ~bit
+            o.some_room = o.some_room | bit if v.credits > 0 else o.some_room & ~bit
 
 
 @compiled()
 def oldest_head(net, base, left):
-    """(number, front packet) of that input VC in the bit set `left` whose front packet's head has come first."""
-    oldest = packet = NONE
+    """Number of that input VC in the bit set `left` whose front packet's head has come first."""
+    oldest, arrived = NONE, 0
     while left:
         index = lowest_bit(left)
         left &= left - 1
-        head = words_at(net.buffers_at)[(base + index) * net.buffer + channels_of(net)[base + index].first]
-        if packet == NONE or packets_of(net)[head].arrived < packets_of(net)[packet].arrived:
-            oldest, packet = index, head
-    return oldest, packet
+        head = packets_of(net)[input_vcs_of(net)[base + index].packet]
+        if oldest == NONE or head.arrived < arrived:
+            oldest, arrived = index, head.arrived
+    return oldest
 
 
 @compiled()
-def choose_vc(net, node, c, packet, out):
-    """VC for the packet at the front of input VC `c`, taken for it at output `out`; NONE when all of its class are held."""
-    p = packets_of(net)[packet]
-    base = node * net.inputs + out * net.vcs
-    size = net.unicast_vcs // net.classes
+def choose_vc(net, node, index, packet, out):
+    """VC for the packet at the front of an input VC, taken for it at output `out`; NONE when all of its class are held."""
+    p, port = packets_of(net)[packet], words_at(net.port_of_at)[index]
+    size = net.vcs_of_class
     first = p.group * size
     late = 0
     ejects = out == net.ports - 1
     if net.kind != MESH and not (ejects and p.group == RESPONSES):  # an ejection link lends all VCs of the class
-        turned = c.port == net.ports - 1 or axis(net, c.port) != axis(net, out)
+        turned = port == net.ports - 1 or axis(net, port) != axis(net, out)
         if ejects:  # a DRAM endpoint takes writes of both sides one after the other
             late = p.dateline if p.dram_queue == NONE else 0
         else:
@@ -218,24 +261,28 @@ def choose_vc(net, node, c, packet, out):
         first += late * size
         if p.static_vc != ANY:
             first, size = first + p.static_vc, 1
-    vc = take_vc(net, base, first, size, p)
+    vc = take_vc(net, node, out, first, size, p)
     if vc != NONE:
         p.dateline = late
     return vc
 
 
 @compiled()
-def take_vc(net, base, first, size, p):
-    """Hold the first free one of `size` VCs from `first` on of the output whose VC 0 is channel `base`; NONE if none is free.
+def take_vc(net, node, out, first, size, p):
+    """Hold the first free one of `size` VCs from `first` on of an output; NONE if none is free.
 
     For packet `p` of several flits that has waited and may take no other VC, it is free some cycles later than for others.
     """
-    for i in range(first, first + size):
-        c = channels_of(net)[base + i]
-        at_once = p.static_vc == ANY or p.flits == 1 or p.arrived > c.freed
-        if c.held == 0 and (at_once or net.now > c.freed + net.reallocation):
-            c.held = 1
-            return i
+    o = outputs_of(net)[node * net.ports + out]
+    free = ~o.held & (((1 << size) - 1) << first)
+    while free:
+        vc = lowest_bit(free)
+        free &= free - 1
+        freed = words_at(net.freed_at)[node * net.inputs + out * net.vcs + vc]
+        at_once = p.static_vc == ANY or p.flits == 1 or p.arrived > freed
+        if at_once or net.now > freed + net.reallocation:
+            o.held |= 1 << vc
+            return vc
     return NONE
 
 
@@ -250,107 +297,142 @@ def switch(net, node):
 
     The outputs choose in turn, each cycle another one first: none keeps the VCs of an input port from the others.
     """
-    n = nodes_of(net)[node]
     used, taken = 0, 0
-    if n.multicasts:
+    if nodes_of(net)[node].multicasts:
         used, taken = cross_multicasts(net, node)
-    base, port_bits = node * net.inputs, (1 << net.vcs) - 1
     for i in range(net.ports):
-        out = (net.now + i) % net.ports
-        left = n.request[out] & ~used
-        if taken >> out & 1:
+        out = net.first_output + i
+        out = out - net.ports if out >= net.ports else out
+        o = outputs_of(net)[node * net.ports + out]
+        left = o.request & ~used
+        if left == 0 or taken >> out & 1:
             continue
-        before = left & ((1 << n.turn[out]) - 1)
-        left ^= before
-        while left | before:  # first those from `turn` on, then those before it
-            if left == 0:
-                left, before = before, 0
-            index = lowest_bit(left)
-            left &= left - 1
-            c = channels_of(net)[base + index]
-            if can_leave(net, node, out, c):
-                used |= port_bits << (c.port * net.vcs)
-                n.turn[out] = index + 1
-                cross(net, node, base + index, out)
-                break
+        if out == net.ports - 1:
+            index = choose_ejection(net, node, o, left)
+        else:
+            left &= with_room(net, o)
+            index = in_turn(o, left) if left else NONE
+        if index != NONE:
+            o.turn = index + 1
+            used |= ((1 << net.vcs) - 1) << (words_at(net.port_of_at)[index] * net.vcs)
+            cross(net, node, index, out)
+
+
+@compiled(inline="always")
+def in_turn(o, left):
+    """The input VC of the bit set `left` whose turn it is at output `o`."""
+    later = left >> o.turn << o.turn
+    return lowest_bit(later if later else left)
 
 
 @compiled()
-def can_leave(net, node, out, c):
-    """Whether there is room behind the output for the front flit of input VC `c`."""
-    if out != net.ports - 1:
-        return has_room(net, node * net.inputs + out * net.vcs + c.out_vc)
-    packet = words_at(net.buffers_at)[(node * net.inputs + c.index) * net.buffer + c.first]
-    p, n = packets_of(net)[packet], nodes_of(net)[node]
+def choose_ejection(net, node, o, left):
+    """The input VC of the bit set `left` that sends a flit into the NIU, or NONE."""
+    while left:
+        index = in_turn(o, left)
+        left &= ~(1 << index)
+        if may_eject(net, node, input_vcs_of(net)[node * net.inputs + index]):
+            return index
+    return NONE
+
+
+@compiled()
+def may_eject(net, node, c):
+    """Whether the NIU and what is behind it take the front flit of input VC `c`."""
+    p, n = packets_of(net)[c.packet], nodes_of(net)[node]
     room = links_of(net)[node * (net.ports + 1) + net.ports].requests
     if c.sent == 0 and p.group != RESPONSES and n.requests >= room:
         return False
-    if not (dram_queue_takes(net, packet, c.sent) and take_port(net, node, c.sent == 0)):
+    if not (dram_queue_takes(net, c.packet, c.sent) and take_port(net, node, c.sent == 0)):
         return False
-    return dram_port_takes(net, node, packet, c.sent)
+    return dram_port_takes(net, node, c.packet, c.sent)
 
 
 @compiled()
-def cross(net, node, channel, out):
+def cross(net, node, index, out):
     """The flit at the front of an input VC leaves through an output port."""
-    n, c = nodes_of(net)[node], channels_of(net)[channel]
-    packet = words_at(net.buffers_at)[channel * net.buffer + c.first]
+    c = input_vcs_of(net)[node * net.inputs + index]
     link = links_of(net)[node * (net.ports + 1) + 1 + out]
-    output = node * net.inputs + out * net.vcs + c.out_vc
-    p = packets_of(net)[packet]
-    if c.sent == 0:
+    packet, first = c.packet, c.sent == 0
+    if first:
+        p = packets_of(net)[packet]
         note_wait(link, net.now - p.arrived, p.source * (net.ports + 1))
         p.arrived = net.now + net.hop
-    c.sent += 1
     link.flits += 1
-    last = c.sent == p.flits
-    leave_buffer(net, c)
+    leave_buffer(net, node, index, c)
     if out != net.ports - 1:
-        hand_on(net, output, packet, net.hop)
+        if first:
+            join_buffer(net, node, out, c.out_vc, packet, c.flits)
+        hand_on(net, node, out, c.out_vc, net.hop)
         net.moved += 1
-    elif last:
-        n.requests += p.awaits_response
-        report(net, ARRIVED, packet, node, net.now + net.eject)
-        net.in_flight -= 1
-    if last:
-        link.packets += 1
-        n.request[out] &= ~(1 << c.index)
-        c.sent, c.out = 0, NONE
-        channels_of(net)[output].held, channels_of(net)[output].freed = 0, net.now
-        if c.count > 0:
-            n.need |= 1 << c.index
+    if c.sent == c.flits:
+        tail_crosses(net, node, index, out, link)
     elif c.count == 0:
-        n.request[out] &= ~(1 << c.index)
+        outputs_of(net)[node * net.ports + out].request &= ~(1 << index)
+
+
+@compiled()
+def tail_crosses(net, node, index, out, link):
+    """The tail of the front packet of an input VC has left through an output port, whose VC is free again."""
+    c, o = input_vcs_of(net)[node * net.inputs + index], outputs_of(net)[node * net.ports + out]
+    output_vc = node * net.inputs + out * net.vcs + c.out_vc
+    if out != net.ports - 1:
+        output_vcs_of(net)[output_vc].holder = NOBODY
+    else:
+        nodes_of(net)[node].requests += packets_of(net)[c.packet].awaits_response
+        report(net, ARRIVED, c.packet, node, net.now + net.eject)
+        net.in_flight -= 1
+    link.packets += 1
+    o.request &= ~(1 << index)
+    o.held &= ~(1 << c.out_vc)
+    o.retry = max(o.retry, net.now + 1 + net.reallocation)
+    words_at(net.freed_at)[output_vc] = net.now
+    c.out = NONE
+    next_in_buffer(net, node, index)
+    if c.count > 0:
+        ask_for_vc(net, node, index, c, net.now + 1)
 
 
 @compiled()
 def emit(net, node):
     """One flit leaves the NIU, from the queues in turn."""
-    n = nodes_of(net)[node]
+    n, o = nodes_of(net)[node], outputs_of(net)[node * net.ports + net.ports - 1]
     for i in range(net.classes):
-        group = (n.next_class + i) % net.classes
+        group = n.next_class + i
+        group = group - net.classes if group >= net.classes else group
+        if net.now < n.due[group]:
+            continue
         packet = n.head[group]
-        if packet != NONE and emission_due(net, packet):
-            p = packets_of(net)[packet]
-            vc = net.multicast_vc if p.tree != NONE else group * net.unicast_vcs // net.classes
-            channel = node * net.inputs + (net.ports - 1) * net.vcs + vc
-            if has_room(net, channel) and take_port(net, node, p.sent == 0):
-                n.next_class = group + 1
-                send_flit(net, packet, node, channel)
-                return
+        p, vc = packets_of(net)[packet], queue_vc(net, packet)
+        if p.tree != NONE and p.sent == 0 and not may_leave(net, packet):
+            continue
+        if has_room(net, o, (net.ports - 1) * net.vcs + vc) and take_port(net, node, p.sent == 0):
+            n.next_class = group + 1
+            send_flit(net, packet, node, vc)
+            return
 
 
 @compiled()
-def emission_due(net, packet):
-    """Whether the source of a packet has its next flit ready."""
+def queue_vc(net, packet):
+    """The VC between NIU and router that a packet takes."""
     p = packets_of(net)[packet]
-    if p.sent > 0:
-        return net.now >= p.begun + p.sent * (p.emission - 1) // (p.flits - 1)
-    return net.now >= p.ready and (p.tree == NONE or may_leave(net, packet))
+    return net.multicast_vc if p.tree != NONE else p.group * net.vcs_of_class
 
 
 @compiled()
-def send_flit(net, packet, node, channel):
+def waits_for_credit(net, node, group):
+    """Whether the queue of a class is empty or its first packet can do nothing until a credit comes."""
+    n, o = nodes_of(net)[node], outputs_of(net)[node * net.ports + net.ports - 1]
+    packet = n.head[group]
+    if packet == NONE:
+        return True
+    if net.now < n.due[group] or packets_of(net)[packet].tree != NONE:
+        return False
+    return not has_room(net, o, (net.ports - 1) * net.vcs + queue_vc(net, packet))
+
+
+@compiled()
+def send_flit(net, packet, node, vc):
     """The next flit of a packet leaves its NIU for an input VC of its router."""
     p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
     if p.sent == 0:
@@ -360,10 +442,12 @@ def send_flit(net, packet, node, channel):
         note_wait(link, net.now - p.ready, node * (net.ports + 1))
         if p.tree == NONE or p.linked != 0:
             report(net, BEGUN, packet, node, net.now)
+        join_buffer(net, node, net.ports - 1, vc, packet, p.flits)
     p.sent += 1
     link.flits += 1
-    hand_on(net, channel, packet, net.inject)
+    hand_on(net, node, net.ports - 1, vc, net.inject)
     if p.sent < p.flits:
+        nodes_of(net)[node].due[p.group] = p.begun + p.sent * (p.emission - 1) // (p.flits - 1)
         return
     link.packets += 1
     if p.tree != NONE:
@@ -378,16 +462,16 @@ def leave_queue(net, node, p):
     n = nodes_of(net)[node]
     n.head[p.group] = p.next
     if p.next == NONE:
-        n.tail[p.group] = NONE
+        n.tail[p.group], n.due[p.group] = NONE, NEVER
         return
     following = packets_of(net)[p.next]
-    following.ready = max(following.ready, net.now + 1)
+    n.due[p.group] = following.ready = max(following.ready, net.now + 1)
 
 
 @compiled()
 def step(net):
     """Cycle `net.now` of all routers and NIUs; those with nothing to do are left out."""
-    net.n_events = 0
+    net.n_events, net.first_output = 0, net.now % net.ports
     take_credits(net)
     arrivals(net)
     active = words_at(net.active_at)
@@ -403,21 +487,33 @@ def step(net):
 
 @compiled()
 def step_node(net, node):
-    """One cycle of a router and its NIU; whether it has anything left to do."""
-    n = nodes_of(net)[node]
+    """One cycle of a router and its NIU; whether it can do anything in the next one that no flit and no credit brings about."""
     if net.now & 2:  # in turn: first into the tile or first out of it
         emit(net, node)
-    if n.need:
-        allocate_vcs(net, node)
+    for out in range(net.ports):
+        o = outputs_of(net)[node * net.ports + out]
+        if o.need and net.now <= o.retry:
+            allocate_vcs(net, node, out)
     switch(net, node)
     if net.now & 2 == 0:
         emit(net, node)
-    busy = n.need | n.multicasts
+    return at_work(net, node)
+
+
+@compiled()
+def at_work(net, node):
+    """Whether a router or its NIU may do something in the next cycle without a flit or a credit that comes."""
+    base = node * net.ports
+    if outputs_of(net)[base + net.ports - 1].request | nodes_of(net)[node].multicasts:
+        return True
     for out in range(net.ports):
-        busy |= n.request[out]
+        o = outputs_of(net)[base + out]
+        if o.request & with_room(net, o) or (o.need and net.now < o.retry):
+            return True
     for group in range(net.classes):
-        busy |= n.head[group] + 1
-    return busy != 0
+        if not waits_for_credit(net, node, group):
+            return True
+    return False
 
 
 @compiled()
@@ -427,9 +523,10 @@ def next_cycle(net):
     for word in range(net.words):
         if active[word]:
             return net.now + 1
-    counts = words_at(net.wire_counts_at)
+    flits, credits = words_at(net.wire_counts_at), words_at(net.credit_counts_at)
     for i in range(1, net.span):
-        if counts[(net.now + i) % net.span]:
+        slot = (net.now + i) & (net.span - 1)
+        if flits[slot] | credits[slot]:
             return net.now + i
     return NONE
 

@@ -14,12 +14,15 @@ from tensim.sim.noc.flit_network import (
     BEGUN,
     TREE_NODES,
     TREES_PER_NIU,
-    channels_of,
     hand_on,
     has_room,
+    input_vcs_of,
+    join_buffer,
     leave_buffer,
     links_of,
+    next_in_buffer,
     nodes_of,
+    outputs_of,
     packets_of,
     report,
     take_port,
@@ -73,7 +76,8 @@ def may_leave(net, packet):
             wait_for_path(net, p)
         else:
             add_links(net, p.tree, net.reserved_at)
-            p.stage, p.ready, n.attempts = RESERVED, net.now + p.delay, 0
+            p.stage, n.attempts = RESERVED, 0
+            n.due[p.group] = p.ready = net.now + p.delay
             report(net, BEGUN, packet, p.source, net.now)
     if p.stage == RESERVED and net.now >= p.ready:
         if p.linked != 0:
@@ -117,7 +121,7 @@ def wait_for_path(net, p):
     window = net.backoff_cycles << min(sender.attempts, net.backoff_doublings)
     sender.attempts += 1
     sender.draws += 1
-    p.ready = net.now + random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
+    sender.due[p.group] = p.ready = net.now + random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
 
 
 @compiled()
@@ -128,14 +132,15 @@ def cross_multicasts(net, node):
     while left:
         port = lowest_bit(left)
         left &= left - 1
-        channel = node * net.inputs + port * net.vcs + net.multicast_vc
-        c = channels_of(net)[channel]
-        packet = words_at(net.buffers_at)[channel * net.buffer + c.first]
-        outs = tree_bits(net, packets_of(net)[packet].tree, node)
+        index = port * net.vcs + net.multicast_vc
+        c = input_vcs_of(net)[node * net.inputs + index]
+        outs = tree_bits(net, packets_of(net)[c.packet].tree, node)
         if branches_free(net, node, outs & ~taken, outs, c.sent == 0):
             used |= ((1 << net.vcs) - 1) << (port * net.vcs)
             taken |= outs
-            branch(net, node, c, packet, outs)
+            branch(net, node, index, outs)
+            if c.count == 0:
+                n.multicasts &= ~(1 << port)
     return used, taken
 
 
@@ -146,18 +151,19 @@ def branches_free(net, node, untaken, outs, first):
         return False
     for out in range(net.ports - 1):
         if outs >> out & 1:
-            if not has_room(net, node * net.inputs + out * net.vcs + net.multicast_vc):
+            if not has_room(net, outputs_of(net)[node * net.ports + out], out * net.vcs + net.multicast_vc):
                 return False
     return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node, first)
 
 
 @compiled()
-def branch(net, node, c, packet, outs):
-    """The front flit of input VC `c` leaves through all outputs of `outs`."""
-    p, n = packets_of(net)[packet], nodes_of(net)[node]
-    c.sent += 1
-    last = c.sent == p.flits
-    leave_buffer(net, c)
+def branch(net, node, index, outs):
+    """The front flit of an input VC leaves through all outputs of `outs`."""
+    c = input_vcs_of(net)[node * net.inputs + index]
+    packet, first = c.packet, c.sent == 0
+    p = packets_of(net)[packet]
+    leave_buffer(net, node, index, c)
+    last = c.sent == c.flits
     for out in range(net.ports):
         if outs >> out & 1 == 0:
             continue
@@ -165,15 +171,15 @@ def branch(net, node, c, packet, outs):
         link.flits += 1
         link.packets += last
         if out != net.ports - 1:
-            hand_on(net, node * net.inputs + out * net.vcs + net.multicast_vc, packet, net.hop)
+            if first:
+                join_buffer(net, node, out, net.multicast_vc, packet, c.flits)
+            hand_on(net, node, out, net.multicast_vc, net.hop)
             net.moved += 1
         elif last:
             report(net, ARRIVED, packet, node, net.now + net.eject)
             net.in_flight -= 1
             nodes_of(net)[p.source].draining -= 1
     if last:
-        c.sent = 0
+        next_in_buffer(net, node, index)
         if p.keep == 0:
             words_at(net.occupied_at)[node // TREE_NODES] &= ~(outs << (4 * (node % TREE_NODES)))
-    if c.count == 0:
-        n.multicasts &= ~(1 << c.port)

@@ -1,12 +1,14 @@
 """The state of the flit model as data: one record of sizes, clock and the addresses of the arrays, with views of them.
 
-`build` makes an idle network.  Times are cycles; a channel is an input VC of a router, and what its output VC of the same
-index needs to know.
+`build` makes an idle network.  Times are cycles.  An input virtual channel (VC) of a router has the number port * vcs + VC, so
+has an output VC, which leads to the input VC of the same number of the next router.  Sets of input VCs are the bits of a word.
+What a flit touches lies close together: an output port is one cache line, an input VC a quarter of one.
 """
 
 import numpy as np
 
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import in_cache_lines, zeros_in_cache_lines
 from tensim.sim.engine.tables import table
 from tensim.sim.noc.packet_state import LINK_DTYPE, PORT_TICKS
 
@@ -14,24 +16,28 @@ MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1
 ANY = -1  # VC of its class
 RESPONSES = 1  # class of a chip's network; the other ones are requests
-MAX_PORTS, MAX_CLASSES = 5, 4
+MAX_PORTS, MAX_CLASSES, MOST_INPUTS, MOST_FLITS = 5, 4, 62, 32767
+NOBODY = 62  # holder of a free output VC: the bit of no input VC
+INDEX_BITS, PORT_BITS = 6, 3  # of a word on a wire: node, port, input VC
 UNLIMITED = 1 << 62
+NEVER = 1 << 62  # a cycle
 NODES_PER_WORD = 62  # of the bit set of routers at work
 TREE_NODES = 15  # per word of a multicast tree, four bits each
 TREES_PER_NIU = 4  # one that drains and those that wait
 BEGUN, LEFT, ARRIVED = 0, 1, 2
 EVENTS_PER_NODE = 4  # in a cycle: one of each, and BEGUN of a multicast that reserves its path
 
-WORD = np.dtype(np.int64)
+WORD, NUMBER = np.dtype(np.int64), np.dtype(np.int32)
 _ARRAYS = (
-    "packets nodes channels buffers wires wire_counts credits credit_counts pools events active links ports trees reserved occupied"
+    "packets nodes outputs input_vcs output_vcs freed queues queued port_of wires wire_counts credits credit_counts events active "
+    "links ports trees reserved occupied"
 ).split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
-        "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
+        "kind width height n_nodes classes ports vcs vcs_of_class multicast_vc inputs buffer shared credit "
         "hop inject eject "
         "reallocation port_ticks dram_ports dram_port_ticks span wire_room words tree_words now stepped in_flight moved n_events "
-        "backoff_cycles backoff_doublings backoff_seed due"
+        "first_output backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
@@ -48,28 +54,57 @@ PACKET = np.dtype(
         "stage awaits_response is_response supplied dram_queue dram_queue_ticks dram_queue_room drained"
     ).split()]
 )  # fmt: skip
-# Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
-# flits, flits of the front packet that have left, output port (NONE before) and VC given to it.  Of the output VC of the same
-# index: the input VC behind it, whether a packet holds it, the cycle in which the last tail left it (`freed`), room behind it, of
-# which other VCs may have taken some (`has_room`).
-# The NIU's own wire is an output VC of the port to the NIU, whose `held` stands for the ejection.
-CHANNEL = np.dtype(
-    [(name, np.int64) for name in (
-        "node port index vc upstream first count sent out out_vc downstream held freed credits"
-    ).split()]
-)  # fmt: skip
-# `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;
-# `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached;
-# `free`: cycle from which its tail has left; `attempts` for the one at the front of its queue, `draws` of random numbers;
-# `requests`: read requests that the NIU buffers
-NODE = np.dtype(
+NODE = in_cache_lines(
     [
-        (name, np.int64)
-        for name in ("noc x y l1_port need multicasts next_class draining tree free attempts draws requests").split()
+        ("due", "i8", MAX_CLASSES),  # cycle from which the first packet of each class's queue may go on, or NEVER
+        ("head", "i4", MAX_CLASSES),  # that packet, or NONE
+        ("tail", "i4", MAX_CLASSES),  # the last one of the queue
+        ("noc", "i4"),
+        ("x", "i4"),
+        ("y", "i4"),
+        ("l1_port", "i4"),  # the tile whose L1 is behind the NIU, or NONE
+        ("next_class", "i4"),  # the one whose turn it is to send
+        ("requests", "i4"),  # read requests that the NIU buffers
+        ("multicasts", "i4"),  # bit set of input ports with a multicast flit
+        ("draining", "i4"),  # receivers that the NIU's last multicast has not reached
+        ("tree", "i4"),  # the last one of its trees
+        ("attempts", "i4"),  # to reserve the path of the multicast at the front of its queue
+        ("draws", "i8"),  # of random numbers
+        ("free", "i8"),  # cycle from which the tail of its last multicast has left
     ]
-    + [(name, np.int64, MAX_PORTS) for name in "request turn".split()]
-    + [(name, np.int64, MAX_CLASSES + 1) for name in "head tail".split()]
 )
+# The one to the NIU stands, as the buffer behind it, for the wire from the NIU to the router.
+OUTPUT = in_cache_lines(
+    [
+        ("request", "i8"),  # input VCs with a flit for it
+        ("need", "i8"),  # input VCs whose front packet has no VC of it yet
+        ("all_room", "i8"),  # input VCs in whose output VC no flit takes room
+        ("some_room", "i8"),  # input VCs in whose output VC there is room, if the part that VCs share has some
+        ("retry", "i8"),  # last cycle in which those of `need` may get what they did not get before
+        ("taken", "i4"),  # flits in the shared part of the buffer behind it
+        ("next", "i4"),  # the node behind it
+        ("before", "i4"),  # the node whose output of the same number leads here
+        ("held", "i4"),  # bit set of VCs that a packet holds
+        ("turn", "i4"),  # the input VC whose turn it is
+    ]
+)
+INPUT_VC = np.dtype(
+    [
+        ("packet", "i4"),  # at the front, which may be on its way to the buffer yet, or NONE
+        ("flits", "i4"),  # of this packet
+        ("sent", "i4"),  # of these, how many have left
+        ("count", "i2"),  # flits in the buffer
+        ("out", "i1"),  # output port given to the packet, or NONE
+        ("out_vc", "i1"),  # VC of it
+    ]
+)
+OUTPUT_VC = np.dtype(
+    [
+        ("credits", "i2"),  # room behind it, of which other VCs may have taken some (`has_room`)
+        ("holder", "i2"),  # input VC that sends through it, or NOBODY; itself if that is no unicast from a router
+    ]
+)
+QUEUE = np.dtype([("first", "i2"), ("count", "i2")])  # of packets behind the front one of an input VC: a ring in `queued`
 EVENT = np.dtype([(name, np.int64) for name in "kind packet node time".split()])
 
 
@@ -102,30 +137,28 @@ class Network:
         net["kind"], net["width"], net["height"], net["n_nodes"] = kind, width, height, n_nodes
         all_vcs = vcs + multicast
         net["classes"], net["ports"] = classes, ports
-        net["unicast_vcs"], net["vcs"], net["inputs"] = vcs, all_vcs, ports * all_vcs
+        net["vcs_of_class"], net["vcs"], net["inputs"] = vcs // classes, all_vcs, ports * all_vcs
         net["multicast_vc"] = vcs if multicast else NONE
         net["buffer"], net["hop"], net["inject"], net["eject"] = buffer, hop, inject, eject
         net["shared"], net["credit"] = shared, credit
-        net["span"], net["wire_room"] = max(hop, inject, credit) + 1, n_nodes * ports
+        net["span"], net["wire_room"] = 1 << max(hop, inject, credit).bit_length(), n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
         net["now"], net["stepped"], net["due"] = -1, -1, NONE
         trees = n_nodes * TREES_PER_NIU if multicast else 0
-        self.place("nodes", np.zeros(n_nodes, NODE))
-        self.place("channels", self._channels(n_nodes, ports, all_vcs, buffer))
+        self.place("nodes", zeros_in_cache_lines(n_nodes, NODE))
+        self._place_virtual_channels(n_nodes, ports, all_vcs, buffer)
         self.place("links", np.zeros(n_nodes * (ports + 1), LINK_DTYPE))
-        self.place("buffers", np.zeros(len(self.arrays["channels"]) * buffer, np.int64))
-        self.place("wires", np.zeros(2 * int(net["span"] * net["wire_room"]), np.int64))
-        self.place("wire_counts", np.zeros(int(net["span"]), np.int64))
-        self.place("credits", np.zeros(int(net["span"] * net["wire_room"]), np.int64))
-        self.place("credit_counts", np.zeros(int(net["span"]), np.int64))
-        self.place("pools", np.zeros(n_nodes * ports, np.int64))
+        for name in ("wire", "credit"):
+            self.place(f"{name}s", np.zeros(int(net["span"] * net["wire_room"]), NUMBER))
+            self.place(f"{name}_counts", np.zeros(int(net["span"]), WORD))
         self.place("events", np.zeros(EVENTS_PER_NODE * n_nodes, EVENT))
-        self.place("active", np.zeros(int(net["words"]), np.int64))
-        self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
+        self.place("active", np.zeros(int(net["words"]), WORD))
+        self.place("trees", np.zeros(trees * int(net["tree_words"]), WORD))
         for name in ("reserved", "occupied"):
-            self.place(name, np.zeros(int(net["tree_words"]), np.int64))
+            self.place(name, np.zeros(int(net["tree_words"]), WORD))
         self.arrays["links"]["requests"] = np.iinfo(LINK_DTYPE["requests"]).max
         self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
+        self.arrays["nodes"]["due"] = NEVER
         self.arrays["nodes"]["l1_port"] = NONE
 
     def place(self, name, array):
@@ -137,25 +170,32 @@ class Network:
         """Use this array of `PACKET` from now on."""
         self.place("packets", packets)
 
-    @staticmethod
-    def _channels(n_nodes, ports, vcs, buffer):
-        channels = np.zeros(n_nodes * ports * vcs, CHANNEL)
-        number = np.arange(len(channels))
-        channels["node"], channels["index"] = number // (ports * vcs), number % (ports * vcs)
-        channels["port"], channels["vc"] = channels["index"] // vcs, number % vcs
-        channels["out"] = channels["out_vc"] = NONE
-        channels["upstream"] = channels["downstream"] = number  # the NIU's wire; `connect` sets the others
-        channels["credits"] = buffer
-        return channels
+    def _place_virtual_channels(self, n_nodes, ports, vcs, buffer):
+        inputs = np.zeros(n_nodes * ports * vcs, INPUT_VC)
+        inputs["packet"] = inputs["out"] = NONE
+        outputs = np.zeros(len(inputs), OUTPUT_VC)
+        index, multicast_vc = np.arange(len(inputs)) % (ports * vcs), self.net["multicast_vc"]
+        outputs["credits"] = buffer
+        own = (index // vcs == ports - 1) | (index % vcs == multicast_vc)
+        outputs["holder"] = np.where(own, index, NOBODY)
+        self.place("input_vcs", inputs)
+        self.place("output_vcs", outputs)
+        self.place("freed", np.zeros(len(outputs), WORD))
+        self.place("queues", np.zeros(len(inputs), QUEUE))
+        self.place("queued", np.zeros(len(inputs) * buffer, NUMBER))
+        self.place("port_of", np.arange(ports * vcs, dtype=WORD) // vcs)
+        ends = zeros_in_cache_lines(n_nodes * ports, OUTPUT)
+        ends["next"] = ends["before"] = np.arange(n_nodes * ports) // ports  # the NIU's; `connect` sets the others
+        ends["all_room"] = ends["some_room"] = -1  # of those without a holder it does not matter
+        self.place("outputs", ends)
 
     def connect(self, port, following, wraps):
         """Lead output `port` of every node to the same input port of the nodes `following`; `wraps`: by node."""
-        net, channels = self.net, self.arrays["channels"]
-        ports, vcs = int(net["ports"]), int(net["vcs"])
-        mine = (np.arange(len(following))[:, None] * ports + port) * vcs + np.arange(vcs)
-        theirs = (following[:, None] * ports + port) * vcs + np.arange(vcs)
-        channels["downstream"][mine], channels["upstream"][theirs] = theirs, mine
-        self.arrays["links"]["wraps"][np.arange(len(following)) * (ports + 1) + 1 + port] = wraps
+        ports, nodes = int(self.net["ports"]), np.arange(len(following))
+        outputs = self.arrays["outputs"].reshape(-1, ports)
+        outputs["next"][:, port] = following
+        outputs["before"][following, port] = nodes
+        self.arrays["links"]["wraps"][nodes * (ports + 1) + 1 + port] = wraps
 
 
 def _grid(network, width, height, parts):
@@ -178,11 +218,11 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
         not 1 <= classes <= MAX_CLASSES
         or vcs % classes
         or (kind != MESH and vcs // classes % 2)
-        or MAX_PORTS * vcs > 62
+        or MAX_PORTS * vcs > MOST_INPUTS
     ):
         raise ValueError(f"{vcs} VCs cannot be shared by {classes} classes; rings need an even number for each")
-    if min(hop, inject, buffer) < 1:
-        raise ValueError("hop, inject and buffer are at least 1")
+    if min(hop, inject, buffer) < 1 or buffer > MOST_FLITS:
+        raise ValueError(f"hop, inject and buffer are at least 1, buffer at most {MOST_FLITS}")
     network = Network(
         kind, width, height, width * height, ports=MAX_PORTS, classes=classes, vcs=vcs, multicast=0, buffer=buffer,
         hop=hop, inject=inject, eject=eject,
@@ -210,8 +250,9 @@ def build_chip(width, height, *, buffer, hop, inject, eject, shared=UNLIMITED, c
 
 # --- views and the smallest steps
 
-node_table, channel_table, event_table = table(NODE), table(CHANNEL), table(EVENT)
-packet_table, link_table, words_at = table(PACKET), table(LINK_DTYPE), table(WORD)
+node_table, output_table, event_table = table(NODE), table(OUTPUT), table(EVENT)
+input_vc_table, output_vc_table, queue_table = table(INPUT_VC), table(OUTPUT_VC), table(QUEUE)
+packet_table, link_table, words_at, numbers_at = table(PACKET), table(LINK_DTYPE), table(WORD), table(NUMBER)
 
 
 @compiled(inline="always")
@@ -225,8 +266,21 @@ def nodes_of(net):
 
 
 @compiled(inline="always")
-def channels_of(net):
-    return channel_table(net.channels_at)
+def outputs_of(net):
+    """`ports` of each node."""
+    return output_table(net.outputs_at)
+
+
+@compiled(inline="always")
+def input_vcs_of(net):
+    """`inputs` of each node."""
+    return input_vc_table(net.input_vcs_at)
+
+
+@compiled(inline="always")
+def output_vcs_of(net):
+    """`inputs` of each node."""
+    return output_vc_table(net.output_vcs_at)
 
 
 @compiled(inline="always")
@@ -254,34 +308,81 @@ def report(net, kind, packet, node, time):
     net.n_events += 1
 
 
+@compiled(inline="always")
+def wire_word(node, port, index):
+    """An input VC, or an output VC of the same number, in one word."""
+    return ((node << PORT_BITS) | port) << INDEX_BITS | index
+
+
 @compiled()
-def hand_on(net, output, packet, latency):
+def hand_on(net, node, out, vc, latency):
     """Put a flit on the wire of an output VC."""
-    c = channels_of(net)[output]
-    c.credits -= 1
-    words_at(net.pools_at)[output // net.vcs] += c.credits < net.buffer - 1
-    slot = (net.now + latency) % net.span
-    counts, wires = words_at(net.wire_counts_at), words_at(net.wires_at)
-    at = 2 * (slot * net.wire_room + counts[slot])
-    wires[at], wires[at + 1] = c.downstream, packet
+    o, index = outputs_of(net)[node * net.ports + out], out * net.vcs + vc
+    v = output_vcs_of(net)[node * net.inputs + index]
+    v.credits -= 1
+    bit = 1 << v.holder
+    if v.credits == net.buffer - 1:
+        o.all_room &= ~bit
+    else:
+        o.taken += 1
+    if v.credits == 0:
+        o.some_room &= ~bit
+    slot = (net.now + latency) & (net.span - 1)
+    counts = words_at(net.wire_counts_at)
+    numbers_at(net.wires_at)[slot * net.wire_room + counts[slot]] = wire_word(o.next, out, index)
     counts[slot] += 1
 
 
 @compiled()
-def leave_buffer(net, c):
-    """The front flit of input VC `c` goes, and its place goes back to the router before as a credit."""
-    c.first = c.first + 1 if c.first + 1 < net.buffer else 0
+def leave_buffer(net, node, index, c):
+    """The front flit of input VC `c`, of that number, goes, and its place goes back to the router before as a credit."""
     c.count -= 1
-    slot, counts = (net.now + net.credit) % net.span, words_at(net.credit_counts_at)
-    words_at(net.credits_at)[slot * net.wire_room + counts[slot]] = c.upstream
+    c.sent += 1
+    port = words_at(net.port_of_at)[index]
+    slot, counts = (net.now + net.credit) & (net.span - 1), words_at(net.credit_counts_at)
+    numbers_at(net.credits_at)[slot * net.wire_room + counts[slot]] = wire_word(
+        outputs_of(net)[node * net.ports + port].before, port, index
+    )
     counts[slot] += 1
+
+
+@compiled()
+def join_buffer(net, node, out, vc, packet, flits):
+    """The head of a packet sets out for the buffer behind an output VC: it will be at the front there after those before it."""
+    channel = outputs_of(net)[node * net.ports + out].next * net.inputs + out * net.vcs + vc
+    c = input_vcs_of(net)[channel]
+    if c.packet == NONE:
+        c.packet, c.flits = packet, flits
+        return
+    q = queue_table(net.queues_at)[channel]
+    at = q.first + q.count
+    numbers_at(net.queued_at)[channel * net.buffer + (at - net.buffer if at >= net.buffer else at)] = packet
+    q.count += 1
+
+
+@compiled()
+def next_in_buffer(net, node, index):
+    """The tail of the front packet of an input VC has left: the one behind it is at the front."""
+    channel = node * net.inputs + index
+    c, q = input_vcs_of(net)[channel], queue_table(net.queues_at)[channel]
+    c.sent, c.packet = 0, NONE
+    if q.count > 0:
+        c.packet = numbers_at(net.queued_at)[channel * net.buffer + q.first]
+        c.flits = packets_of(net)[c.packet].flits
+        q.first = q.first + 1 if q.first + 1 < net.buffer else 0
+        q.count -= 1
 
 
 @compiled(inline="always")
-def has_room(net, output):
-    """Whether the buffer behind an output VC takes a flit: its own place is free, or one that the VCs of the port share."""
-    credits = channels_of(net)[output].credits
-    return credits == net.buffer or (credits > 0 and words_at(net.pools_at)[output // net.vcs] < net.shared)
+def with_room(net, o):
+    """Input VCs behind whose output VC of an output the buffer takes a flit: its own place is free, or one that VCs share."""
+    return o.all_room | (o.some_room if o.taken < net.shared else 0)
+
+
+@compiled(inline="always")
+def has_room(net, o, index):
+    """Whether the buffer behind the VC of output `o` that itself holds takes a flit."""
+    return with_room(net, o) >> index & 1 != 0
 
 
 @compiled()

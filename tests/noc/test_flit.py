@@ -79,14 +79,14 @@ def test_the_shared_part_of_a_buffer_never_overflows(seed, shared):
     for packet in range(200):
         source, target = rng.integers(0, 20, 2)
         flit.inject(network.net, packet, source, target, rng.integers(1, 30), packet % 3, 0, 30, rng.integers(-1, 2))
-    ports, vcs = len(network.arrays["pools"]), int(network.net["vcs"])
+    outputs, vcs = network.arrays["outputs"], int(network.net["vcs"])
     for _ in range(2000):
         flit.step(network.net)
         network.net["now"] += 1
-        taken = buffer - network.arrays["channels"]["credits"].reshape(ports, vcs)
+        taken = buffer - network.arrays["output_vcs"]["credits"].reshape(len(outputs), vcs).astype(int)
         beside_own = np.maximum(taken - 1, 0).sum(axis=1)
         assert (taken >= 0).all() and (taken <= buffer).all() and (beside_own <= shared).all()
-        assert (beside_own == network.arrays["pools"]).all()
+        assert (beside_own == outputs["taken"]).all()
 
 
 @settings(max_examples=30)
@@ -106,10 +106,10 @@ def test_everything_arrives_and_everything_returns(seed, kind):
     for _ in range(10):
         flit.step(network.net)
         network.net["now"] += 1
-    channels, nodes = network.arrays["channels"], network.arrays["nodes"]
+    inputs, outputs = network.arrays["input_vcs"], network.arrays["outputs"]
     assert network.net["moved"] == expected and (done > 0).all()
-    assert (channels["credits"] == 3).all() and not channels["held"].any() and not channels["count"].any()
-    assert not nodes["need"].any() and not nodes["request"].any() and flit.next_cycle(network.net) == -1
+    assert (network.arrays["output_vcs"]["credits"] == 3).all() and not outputs["held"].any() and not inputs["count"].any()
+    assert not outputs["need"].any() and not outputs["request"].any() and flit.next_cycle(network.net) == -1
 
 
 def route_length(kind, noc, source, target):
