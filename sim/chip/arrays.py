@@ -249,7 +249,7 @@ class MachineArrays:
     def _grow_flits(self):
         """A flit packet for each transaction."""
         if self.flits is not None:
-            packets = np.zeros(len(self["transactions"]), PACKET)
+            packets = zeros_in_cache_lines(len(self["transactions"]), PACKET)
             old = self.flits.arrays.get("packets", packets[:0])[: len(packets)]
             packets[: len(old)] = old
             self.flits.place_packets(packets)

@@ -14,17 +14,19 @@ from tensim.sim.noc.flit_network import (
     BEGUN,
     TREE_NODES,
     TREES_PER_NIU,
+    due_at,
     hand_on,
     has_room,
-    input_vcs_of,
+    input_vc_at,
     join_buffer,
     leave_buffer,
-    links_of,
+    link_behind,
     next_in_buffer,
-    nodes_of,
-    outputs_of,
+    node_at,
+    output_at,
     packets_of,
     report,
+    router_of,
     take_port,
     words_at,
 )
@@ -43,13 +45,13 @@ def tree_bits(net, tree, node):
 @compiled()
 def last_tree(net, source):
     """The tree of the newest multicast of the NIU of `source`."""
-    return source * TREES_PER_NIU + nodes_of(net)[source].tree
+    return source * TREES_PER_NIU + node_at(router_of(net, source)).tree
 
 
 @compiled()
 def new_tree(net, source):
     """An empty tree of the NIU of `source`."""
-    n = nodes_of(net)[source]
+    n = node_at(router_of(net, source))
     n.tree = (n.tree + 1) % TREES_PER_NIU
     tree = last_tree(net, source)
     for word in range(net.tree_words):
@@ -66,7 +68,7 @@ def add_output(net, tree, node, out):
 def may_leave(net, packet):
     """Whether a multicast at the front of its queue has its path; reserves it, or tries to, the first time."""
     p = packets_of(net)[packet]
-    n = nodes_of(net)[p.source]
+    n = node_at(router_of(net, p.source))
     if p.stage == NEW:
         if p.linked != 0:
             p.stage = RESERVED
@@ -77,7 +79,7 @@ def may_leave(net, packet):
         else:
             add_links(net, p.tree, net.reserved_at)
             p.stage, n.attempts = RESERVED, 0
-            n.due[p.group] = p.ready = net.now + p.delay
+            due_at(router_of(net, p.source))[p.group] = p.ready = net.now + p.delay
             report(net, BEGUN, packet, p.source, net.now)
     if p.stage == RESERVED and net.now >= p.ready:
         if p.linked != 0:
@@ -108,7 +110,7 @@ def add_links(net, tree, links):
 @compiled()
 def tail_has_left(net, p):
     """The tail of a multicast has left its NIU: others may reserve its path, unless it is linked to another one."""
-    nodes_of(net)[p.source].free = net.now + 1
+    node_at(router_of(net, p.source)).free = net.now + 1
     if p.keep == 0:
         for word in range(net.tree_words):
             words_at(net.reserved_at)[word] &= ~words_at(net.trees_at)[p.tree * net.tree_words + word]
@@ -117,69 +119,70 @@ def tail_has_left(net, p):
 @compiled()
 def wait_for_path(net, p):
     """Random exponential back-off: the window doubles with every failure."""
-    sender = nodes_of(net)[p.source]
+    sender = node_at(router_of(net, p.source))
     window = net.backoff_cycles << min(sender.attempts, net.backoff_doublings)
     sender.attempts += 1
     sender.draws += 1
-    sender.due[p.group] = p.ready = net.now + random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
+    wait = random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
+    due_at(router_of(net, p.source))[p.group] = p.ready = net.now + wait
 
 
 @compiled()
-def cross_multicasts(net, node):
+def cross_multicasts(net, router):
     """Multicast flits cross the router; (bit set of input VCs that may send no more, that of outputs used)."""
-    n = nodes_of(net)[node]
+    n = node_at(router)
     used, taken, left = 0, 0, n.multicasts
     while left:
         port = lowest_bit(left)
         left &= left - 1
         index = port * net.vcs + net.multicast_vc
-        c = input_vcs_of(net)[node * net.inputs + index]
-        outs = tree_bits(net, packets_of(net)[c.packet].tree, node)
-        if branches_free(net, node, outs & ~taken, outs, c.sent == 0):
+        c = input_vc_at(router, index)
+        outs = tree_bits(net, packets_of(net)[c.packet].tree, n.number)
+        if branches_free(net, router, outs & ~taken, outs, c.sent == 0):
             used |= ((1 << net.vcs) - 1) << (port * net.vcs)
             taken |= outs
-            branch(net, node, index, outs)
+            branch(net, router, index, port, outs)
             if c.count == 0:
                 n.multicasts &= ~(1 << port)
     return used, taken
 
 
 @compiled()
-def branches_free(net, node, untaken, outs, first):
+def branches_free(net, router, untaken, outs, first):
     """Whether a flit can go to all outputs of `outs`."""
     if untaken != outs:
         return False
     for out in range(net.ports - 1):
         if outs >> out & 1:
-            if not has_room(net, outputs_of(net)[node * net.ports + out], out * net.vcs + net.multicast_vc):
+            if not has_room(net, output_at(router, out), out * net.vcs + net.multicast_vc):
                 return False
-    return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node, first)
+    return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node_at(router), first)
 
 
 @compiled()
-def branch(net, node, index, outs):
-    """The front flit of an input VC leaves through all outputs of `outs`."""
-    c = input_vcs_of(net)[node * net.inputs + index]
+def branch(net, router, index, port, outs):
+    """The front flit of an input VC of a port leaves through all outputs of `outs`."""
+    c, n = input_vc_at(router, index), node_at(router)
     packet, first = c.packet, c.sent == 0
     p = packets_of(net)[packet]
-    leave_buffer(net, node, index, c)
+    leave_buffer(net, router, index, port, c)
     last = c.sent == c.flits
     for out in range(net.ports):
         if outs >> out & 1 == 0:
             continue
-        link = links_of(net)[node * (net.ports + 1) + 1 + out]
+        link, o = link_behind(net, n.number, out), output_at(router, out)
         link.flits += 1
         link.packets += last
         if out != net.ports - 1:
             if first:
-                join_buffer(net, node, out, net.multicast_vc, packet, c.flits)
-            hand_on(net, node, out, net.multicast_vc, net.hop)
+                join_buffer(net, o, net.multicast_vc, packet, c.flits)
+            hand_on(net, router, o, out, net.multicast_vc, net.hop_slot)
             net.moved += 1
         elif last:
-            report(net, ARRIVED, packet, node, net.now + net.eject)
+            report(net, ARRIVED, packet, n.number, net.now + net.eject)
             net.in_flight -= 1
-            nodes_of(net)[p.source].draining -= 1
+            node_at(router_of(net, p.source)).draining -= 1
     if last:
-        next_in_buffer(net, node, index)
+        next_in_buffer(net, router, index, c)
         if p.keep == 0:
-            words_at(net.occupied_at)[node // TREE_NODES] &= ~(outs << (4 * (node % TREE_NODES)))
+            words_at(net.occupied_at)[n.number // TREE_NODES] &= ~(outs << (4 * (n.number % TREE_NODES)))

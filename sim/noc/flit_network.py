@@ -1,8 +1,9 @@
-"""The state of the flit model as data: one record of sizes, clock and the addresses of the arrays, with views of them.
+"""The state of the flit model as data: one record of sizes, clock and addresses, the routers, and views of them.
 
 `build` makes an idle network.  Times are cycles.  An input virtual channel (VC) of a router has the number port * vcs + VC, so
 has an output VC, which leads to the input VC of the same number of the next router.  Sets of input VCs are the bits of a word.
-What a flit touches lies close together: an output port is one cache line, an input VC a quarter of one.
+All of a router lies together, what a flit touches in few cache lines: an output is one, an input VC a quarter, an output VC a
+sixteenth of one.
 """
 
 import numpy as np
@@ -28,44 +29,60 @@ BEGUN, LEFT, ARRIVED = 0, 1, 2
 EVENTS_PER_NODE = 4  # in a cycle: one of each, and BEGUN of a multicast that reserves its path
 
 WORD, NUMBER = np.dtype(np.int64), np.dtype(np.int32)
-_ARRAYS = (
-    "packets nodes outputs input_vcs output_vcs freed queues queued port_of wires wire_counts credits credit_counts events active "
-    "links ports trees reserved occupied"
-).split()
+_ARRAYS = "packets routers queued port_of wires credits events active links ports trees reserved occupied".split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
-        "kind width height n_nodes classes ports vcs vcs_of_class multicast_vc inputs buffer shared credit "
-        "hop inject eject "
-        "reallocation port_ticks dram_ports dram_port_ticks span wire_room words tree_words now stepped in_flight moved n_events "
-        "first_output backoff_cycles backoff_doublings backoff_seed due"
+        "kind width height n_nodes classes ports vcs vcs_of_class multicast_vc buffer shared credit hop inject eject "
+        "reallocation port_ticks dram_ports dram_port_ticks span slot_bytes words tree_words now stepped in_flight moved n_events "
+        "first_output hop_slot inject_slot credit_slot backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
-# `ready`: cycle from which it may leave, `begun`: at which its head left; `emission`: cycles its source needs for it;
-# `arrived`: its head in the present router; `tree`: of a multicast, with the cycles for which its NIU rests before it reserves it
-# (`rest`) and that reserving it takes (`delay`);
-# `awaits_response`: 1 for a read request from another tile, `is_response`: 1 for the data it asked for; `dram_queue`: write
-# queue of the DRAM channel it goes to, as an index of `ports`, or NONE; `dram_queue_ticks`: time it takes of that channel, until
-# `drained`; `dram_queue_room`: time that as many writes like it take as the queue has room for; `supplied`: cycle by which a DRAM
-# channel has given all of its data, or 0
-PACKET = np.dtype(
-    [(name, np.int64) for name in (
-        "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers rest delay linked keep "
-        "stage awaits_response is_response supplied dram_queue dram_queue_ticks dram_queue_room drained"
-    ).split()]
-)  # fmt: skip
+PACKET = in_cache_lines(
+    [
+        ("arrived", "i8"),  # cycle in which its head reaches the present router
+        ("ready", "i8"),  # cycle from which it may leave its source
+        ("begun", "i8"),  # cycle in which its head left
+        ("emission", "i8"),  # cycles its source needs for it
+        ("source", "i4"),
+        ("target", "i4"),
+        ("flits", "i4"),
+        ("sent", "i4"),  # of these, how many have left the source
+        ("next", "i4"),  # in the queue of its NIU, or NONE
+        ("tree", "i4"),  # of a multicast, or NONE
+        ("dram_queue", "i4"),  # write queue of the DRAM channel it goes to, as an index of `ports`, or NONE
+        ("group", "i1"),  # its class
+        ("dateline", "i1"),  # 1: behind the wrap of the ring
+        ("static_vc", "i1"),  # the VC of its class and side of the dateline that it keeps to, or ANY
+        ("awaits_response", "i1"),  # 1: a read request from another tile
+        ("dram_queue_ticks", "i8"),  # time it takes of that channel
+        ("dram_queue_room", "i8"),  # time that as many writes like it take as the queue has room for
+        ("drained", "i8"),  # when the channel has taken all of it
+        ("supplied", "i8"),  # cycle by which a DRAM channel has given all of its data, or 0
+        ("receivers", "i4"),
+        ("rest", "i4"),  # cycles for which its NIU rests before it reserves the path of this multicast
+        ("delay", "i4"),  # cycles that reserving it takes
+        ("is_response", "i1"),  # 1: the data that a read request asked for
+        ("linked", "i1"),  # 1: the path of a multicast is open
+        ("keep", "i1"),  # 1: and stays so
+        ("stage", "i1"),  # of a multicast at the front of its queue
+    ]
+)
 NODE = in_cache_lines(
     [
         ("due", "i8", MAX_CLASSES),  # cycle from which the first packet of each class's queue may go on, or NEVER
         ("head", "i4", MAX_CLASSES),  # that packet, or NONE
         ("tail", "i4", MAX_CLASSES),  # the last one of the queue
+        ("number", "i4"),
+        ("needs", "i4"),  # bit set of outputs with a packet that has no VC of it yet
+        ("retry", "i8"),  # last cycle in which one of these may get what it did not get before
+        ("multicasts", "i4"),  # bit set of input ports with a multicast flit
+        ("next_class", "i4"),  # the one whose turn it is to send
         ("noc", "i4"),
         ("x", "i4"),
         ("y", "i4"),
         ("l1_port", "i4"),  # the tile whose L1 is behind the NIU, or NONE
-        ("next_class", "i4"),  # the one whose turn it is to send
         ("requests", "i4"),  # read requests that the NIU buffers
-        ("multicasts", "i4"),  # bit set of input ports with a multicast flit
         ("draining", "i4"),  # receivers that the NIU's last multicast has not reached
         ("tree", "i4"),  # the last one of its trees
         ("attempts", "i4"),  # to reserve the path of the multicast at the front of its queue
@@ -82,8 +99,8 @@ OUTPUT = in_cache_lines(
         ("some_room", "i8"),  # input VCs in whose output VC there is room, if the part that VCs share has some
         ("retry", "i8"),  # last cycle in which those of `need` may get what they did not get before
         ("taken", "i4"),  # flits in the shared part of the buffer behind it
-        ("next", "i4"),  # the node behind it
-        ("before", "i4"),  # the node whose output of the same number leads here
+        ("next", "i4"),  # word of input VC 0 behind it
+        ("before", "i4"),  # word of VC 0 of the output that leads to the input port of the same number
         ("held", "i4"),  # bit set of VCs that a packet holds
         ("turn", "i4"),  # the input VC whose turn it is
     ]
@@ -94,7 +111,7 @@ INPUT_VC = np.dtype(
         ("flits", "i4"),  # of this packet
         ("sent", "i4"),  # of these, how many have left
         ("count", "i2"),  # flits in the buffer
-        ("out", "i1"),  # output port given to the packet, or NONE
+        ("out", "i1"),  # output given to the packet, or NONE
         ("out_vc", "i1"),  # VC of it
     ]
 )
@@ -105,6 +122,21 @@ OUTPUT_VC = np.dtype(
     ]
 )
 QUEUE = np.dtype([("first", "i2"), ("count", "i2")])  # of packets behind the front one of an input VC: a ring in `queued`
+_NUMBERS = 1 << INDEX_BITS  # of input VCs and output VCs for which a router has room
+ROUTER = np.dtype(
+    [
+        ("node", NODE),
+        ("outputs", OUTPUT, MAX_PORTS),
+        ("output_vcs", OUTPUT_VC, _NUMBERS),
+        ("input_vcs", INPUT_VC, _NUMBERS),
+        ("queues", QUEUE, _NUMBERS),
+        ("freed", "i8", _NUMBERS),  # cycle in which the last tail left an output VC
+    ]
+)
+ROUTER_BYTES, DUE_AT = ROUTER.itemsize, NODE.fields["due"][1]
+OUTPUTS_AT, OUTPUT_VCS_AT, INPUT_VCS_AT, QUEUES_AT, FREED_AT = (
+    ROUTER.fields[name][1] for name in ("outputs", "output_vcs", "input_vcs", "queues", "freed")
+)
 EVENT = np.dtype([(name, np.int64) for name in "kind packet node time".split()])
 
 
@@ -137,29 +169,27 @@ class Network:
         net["kind"], net["width"], net["height"], net["n_nodes"] = kind, width, height, n_nodes
         all_vcs = vcs + multicast
         net["classes"], net["ports"] = classes, ports
-        net["vcs_of_class"], net["vcs"], net["inputs"] = vcs // classes, all_vcs, ports * all_vcs
+        net["vcs_of_class"], net["vcs"] = vcs // classes, all_vcs
         net["multicast_vc"] = vcs if multicast else NONE
         net["buffer"], net["hop"], net["inject"], net["eject"] = buffer, hop, inject, eject
         net["shared"], net["credit"] = shared, credit
-        net["span"], net["wire_room"] = 1 << max(hop, inject, credit).bit_length(), n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
         net["now"], net["stepped"], net["due"] = -1, -1, NONE
         trees = n_nodes * TREES_PER_NIU if multicast else 0
-        self.place("nodes", zeros_in_cache_lines(n_nodes, NODE))
-        self._place_virtual_channels(n_nodes, ports, all_vcs, buffer)
+        slot_words, span = 1 + n_nodes * ports, 1 << max(hop, inject, credit).bit_length()
+        net["span"], net["slot_bytes"] = span, slot_words * NUMBER.itemsize
+        self._place_routers(n_nodes, ports, all_vcs)
+        self.place("port_of", np.arange(ports * all_vcs, dtype=WORD) // all_vcs)
+        self.place("queued", np.zeros(n_nodes * _NUMBERS * buffer, NUMBER))
         self.place("links", np.zeros(n_nodes * (ports + 1), LINK_DTYPE))
-        for name in ("wire", "credit"):
-            self.place(f"{name}s", np.zeros(int(net["span"] * net["wire_room"]), NUMBER))
-            self.place(f"{name}_counts", np.zeros(int(net["span"]), WORD))
+        for name in ("wires", "credits"):
+            self.place(name, np.zeros((span, slot_words), NUMBER))
         self.place("events", np.zeros(EVENTS_PER_NODE * n_nodes, EVENT))
         self.place("active", np.zeros(int(net["words"]), WORD))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), WORD))
         for name in ("reserved", "occupied"):
             self.place(name, np.zeros(int(net["tree_words"]), WORD))
         self.arrays["links"]["requests"] = np.iinfo(LINK_DTYPE["requests"]).max
-        self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
-        self.arrays["nodes"]["due"] = NEVER
-        self.arrays["nodes"]["l1_port"] = NONE
 
     def place(self, name, array):
         """Keep an array alive and tell the network its address."""
@@ -170,38 +200,37 @@ class Network:
         """Use this array of `PACKET` from now on."""
         self.place("packets", packets)
 
-    def _place_virtual_channels(self, n_nodes, ports, vcs, buffer):
-        inputs = np.zeros(n_nodes * ports * vcs, INPUT_VC)
-        inputs["packet"] = inputs["out"] = NONE
-        outputs = np.zeros(len(inputs), OUTPUT_VC)
-        index, multicast_vc = np.arange(len(inputs)) % (ports * vcs), self.net["multicast_vc"]
-        outputs["credits"] = buffer
-        own = (index // vcs == ports - 1) | (index % vcs == multicast_vc)
-        outputs["holder"] = np.where(own, index, NOBODY)
-        self.place("input_vcs", inputs)
-        self.place("output_vcs", outputs)
-        self.place("freed", np.zeros(len(outputs), WORD))
-        self.place("queues", np.zeros(len(inputs), QUEUE))
-        self.place("queued", np.zeros(len(inputs) * buffer, NUMBER))
-        self.place("port_of", np.arange(ports * vcs, dtype=WORD) // vcs)
-        ends = zeros_in_cache_lines(n_nodes * ports, OUTPUT)
-        ends["next"] = ends["before"] = np.arange(n_nodes * ports) // ports  # the NIU's; `connect` sets the others
-        ends["all_room"] = ends["some_room"] = -1  # of those without a holder it does not matter
-        self.place("outputs", ends)
+    def _place_routers(self, n_nodes, ports, vcs):
+        net, routers, number = self.net, zeros_in_cache_lines(n_nodes, ROUTER), np.arange(n_nodes)
+        nodes, outputs = routers["node"], routers["outputs"]
+        nodes["number"] = number
+        nodes["head"] = nodes["tail"] = nodes["l1_port"] = NONE
+        nodes["due"] = NEVER
+        outputs["all_room"] = outputs["some_room"] = -1  # of those without a holder it does not matter
+        outputs["next"][:, ports - 1] = outputs["before"][:, ports - 1] = self._words(number, ports - 1, vcs)
+        routers["input_vcs"]["packet"] = routers["input_vcs"]["out"] = NONE
+        index = np.arange(_NUMBERS)
+        own = (index // vcs == ports - 1) | (index % vcs == net["multicast_vc"])
+        routers["output_vcs"]["credits"], routers["output_vcs"]["holder"] = net["buffer"], np.where(own, index, NOBODY)
+        self.place("routers", routers)
+
+    @staticmethod
+    def _words(nodes, port, vcs):
+        """Words of VC 0 of a port of nodes."""
+        return ((nodes << PORT_BITS) | port) << INDEX_BITS | port * vcs
 
     def connect(self, port, following, wraps):
         """Lead output `port` of every node to the same input port of the nodes `following`; `wraps`: by node."""
-        ports, nodes = int(self.net["ports"]), np.arange(len(following))
-        outputs = self.arrays["outputs"].reshape(-1, ports)
-        outputs["next"][:, port] = following
-        outputs["before"][following, port] = nodes
-        self.arrays["links"]["wraps"][nodes * (ports + 1) + 1 + port] = wraps
+        net, outputs, nodes = self.net, self.arrays["routers"]["outputs"], np.arange(len(following))
+        outputs["next"][:, port] = self._words(following, port, int(net["vcs"]))
+        outputs["before"][following, port] = self._words(nodes, port, int(net["vcs"]))
+        self.arrays["links"]["wraps"][nodes * (int(net["ports"]) + 1) + 1 + port] = wraps
 
 
 def _grid(network, width, height, parts):
     """Set the place of every node; returns (x, y, index of the part's first node)."""
     tile = np.arange(parts * width * height) % (width * height)
-    nodes = network.arrays["nodes"]
+    nodes = network.arrays["routers"]["node"]
     nodes["noc"] = np.arange(len(nodes)) // (width * height)
     nodes["x"], nodes["y"] = tile % width, tile // width
     return nodes["x"], nodes["y"], nodes["noc"] * width * height
@@ -241,7 +270,7 @@ def build_chip(width, height, *, buffer, hop, inject, eject, shared=UNLIMITED, c
         inject=inject, eject=eject, shared=shared, credit=credit,
     )  # fmt: skip
     x, y, first = _grid(network, width, height, 2)
-    step = 1 - 2 * network.arrays["nodes"]["noc"]
+    step = 1 - 2 * network.arrays["routers"]["node"]["noc"]
     for port, (dx, dy) in enumerate(((step, 0 * step), (0 * step, step))):
         tx, ty = (x + dx) % width, (y + dy) % height
         network.connect(port, first + ty * width + tx, (tx != x + dx) | (ty != y + dy))
@@ -261,32 +290,65 @@ def packets_of(net):
 
 
 @compiled(inline="always")
-def nodes_of(net):
-    return node_table(net.nodes_at)
+def router_of(net, node):
+    """Address of a router."""
+    return net.routers_at + node * ROUTER_BYTES
 
 
 @compiled(inline="always")
-def outputs_of(net):
-    """`ports` of each node."""
-    return output_table(net.outputs_at)
+def router_at(net, word):
+    """Address of the router of a word on a wire."""
+    return net.routers_at + (word >> (INDEX_BITS + PORT_BITS)) * ROUTER_BYTES
 
 
 @compiled(inline="always")
-def input_vcs_of(net):
-    """`inputs` of each node."""
-    return input_vc_table(net.input_vcs_at)
+def number_in(word):
+    """Number of the input VC or output VC of a word on a wire."""
+    return word & ((1 << INDEX_BITS) - 1)
 
 
 @compiled(inline="always")
-def output_vcs_of(net):
-    """`inputs` of each node."""
-    return output_vc_table(net.output_vcs_at)
+def port_in(word):
+    """The port of a word on a wire."""
+    return word >> INDEX_BITS & ((1 << PORT_BITS) - 1)
 
 
 @compiled(inline="always")
-def links_of(net):
-    """(ports + 1) per node: from the NIU, then by output port."""
-    return link_table(net.links_at)
+def node_at(router):
+    return node_table(router)[0]
+
+
+@compiled(inline="always")
+def due_at(router):
+    """`due` of a node, by class."""
+    return words_at(router + DUE_AT)
+
+
+@compiled(inline="always")
+def output_at(router, out):
+    return output_table(router + OUTPUTS_AT)[out]
+
+
+@compiled(inline="always")
+def input_vc_at(router, index):
+    return input_vc_table(router + INPUT_VCS_AT)[index]
+
+
+@compiled(inline="always")
+def output_vc_at(router, index):
+    return output_vc_table(router + OUTPUT_VCS_AT)[index]
+
+
+@compiled(inline="always")
+def freed_at(router):
+    """Cycles in which the last tail left, by output VC."""
+    return words_at(router + FREED_AT)
+
+
+@compiled(inline="always")
+def link_behind(net, node, out):
+    """The link of an output of a node, or from its NIU (-1)."""
+    return link_table(net.links_at)[node * (net.ports + 1) + 1 + out]
 
 
 @compiled(inline="always")
@@ -309,16 +371,25 @@ def report(net, kind, packet, node, time):
 
 
 @compiled(inline="always")
-def wire_word(node, port, index):
-    """An input VC, or an output VC of the same number, in one word."""
-    return ((node << PORT_BITS) | port) << INDEX_BITS | index
+def slot_at(net, wheel, time):
+    """Address of the words of a cycle in `net.wires_at` or `net.credits_at`: how many, then these."""
+    return wheel + (time & (net.span - 1)) * net.slot_bytes
 
 
-@compiled()
-def hand_on(net, node, out, vc, latency):
-    """Put a flit on the wire of an output VC."""
-    o, index = outputs_of(net)[node * net.ports + out], out * net.vcs + vc
-    v = output_vcs_of(net)[node * net.inputs + index]
+@compiled(inline="always")
+def put(slot, word):
+    """Add a word to a slot."""
+    words = numbers_at(slot)
+    n = words[0] + 1
+    words[n] = word
+    words[0] = n
+
+
+@compiled(forceinline=True)
+def hand_on(net, router, o, out, vc, slot):
+    """Put a flit on the wire of a VC of output `o`, to be there in the cycle of `slot`."""
+    index = out * net.vcs + vc
+    v = output_vc_at(router, index)
     v.credits -= 1
     bit = 1 << v.holder
     if v.credits == net.buffer - 1:
@@ -327,68 +398,69 @@ def hand_on(net, node, out, vc, latency):
         o.taken += 1
     if v.credits == 0:
         o.some_room &= ~bit
-    slot = (net.now + latency) & (net.span - 1)
-    counts = words_at(net.wire_counts_at)
-    numbers_at(net.wires_at)[slot * net.wire_room + counts[slot]] = wire_word(o.next, out, index)
-    counts[slot] += 1
+    put(slot, o.next + vc)
 
 
-@compiled()
-def leave_buffer(net, node, index, c):
-    """The front flit of input VC `c`, of that number, goes, and its place goes back to the router before as a credit."""
+@compiled(forceinline=True)
+def leave_buffer(net, router, index, port, c):
+    """The front flit of an input VC goes, and its place goes back to the router before as a credit."""
     c.count -= 1
     c.sent += 1
-    port = words_at(net.port_of_at)[index]
-    slot, counts = (net.now + net.credit) & (net.span - 1), words_at(net.credit_counts_at)
-    numbers_at(net.credits_at)[slot * net.wire_room + counts[slot]] = wire_word(
-        outputs_of(net)[node * net.ports + port].before, port, index
-    )
-    counts[slot] += 1
+    put(net.credit_slot, output_at(router, port).before + index - port * net.vcs)
 
 
 @compiled()
-def join_buffer(net, node, out, vc, packet, flits):
-    """The head of a packet sets out for the buffer behind an output VC: it will be at the front there after those before it."""
-    channel = outputs_of(net)[node * net.ports + out].next * net.inputs + out * net.vcs + vc
-    c = input_vcs_of(net)[channel]
+def join_buffer(net, o, vc, packet, flits):
+    """The head of a packet sets out for the buffer behind a VC of output `o`: it will be at the front after those before it."""
+    word = o.next + vc
+    router, index = router_at(net, word), number_in(word)
+    c = input_vc_at(router, index)
     if c.packet == NONE:
         c.packet, c.flits = packet, flits
         return
-    q = queue_table(net.queues_at)[channel]
+    q = queue_table(router + QUEUES_AT)[index]
     at = q.first + q.count
-    numbers_at(net.queued_at)[channel * net.buffer + (at - net.buffer if at >= net.buffer else at)] = packet
+    ring_of(net, router, index)[at - net.buffer if at >= net.buffer else at] = packet
     q.count += 1
 
 
 @compiled()
-def next_in_buffer(net, node, index):
-    """The tail of the front packet of an input VC has left: the one behind it is at the front."""
-    channel = node * net.inputs + index
-    c, q = input_vcs_of(net)[channel], queue_table(net.queues_at)[channel]
-    c.sent, c.packet = 0, NONE
-    if q.count > 0:
-        c.packet = numbers_at(net.queued_at)[channel * net.buffer + q.first]
-        c.flits = packets_of(net)[c.packet].flits
-        q.first = q.first + 1 if q.first + 1 < net.buffer else 0
-        q.count -= 1
+def next_in_buffer(net, router, index, c):
+    """The tail of the front packet of input VC `c` has left: the one behind it is at the front."""
+    q = queue_table(router + QUEUES_AT)[index]
+    c.sent, c.out = 0, NONE
+    if q.count == 0:
+        c.packet = NONE
+        return
+    c.packet = ring_of(net, router, index)[q.first]
+    c.flits = packets_of(net)[c.packet].flits
+    q.first = q.first + 1 if q.first + 1 < net.buffer else 0
+    q.count -= 1
+
+
+@compiled(inline="always")
+def ring_of(net, router, index):
+    """The packets behind the front one of an input VC; see `QUEUE`."""
+    first = ((node_at(router).number << INDEX_BITS) + index) * net.buffer
+    return numbers_at(net.queued_at + first * 4)
 
 
 @compiled(inline="always")
 def with_room(net, o):
-    """Input VCs behind whose output VC of an output the buffer takes a flit: its own place is free, or one that VCs share."""
+    """Input VCs behind whose VC of output `o` the buffer takes a flit: its own place is free, or one that VCs share."""
     return o.all_room | (o.some_room if o.taken < net.shared else 0)
 
 
 @compiled(inline="always")
 def has_room(net, o, index):
-    """Whether the buffer behind the VC of output `o` that itself holds takes a flit."""
+    """Whether the buffer behind a VC of output `o` that holds itself takes a flit."""
     return with_room(net, o) >> index & 1 != 0
 
 
 @compiled()
-def take_port(net, node, first):
-    """Whether a flit may pass the L1 port of the node's tile in this cycle; heads are not stored and pass freely."""
-    tile = nodes_of(net)[node].l1_port
+def take_port(net, n, first):
+    """Whether a flit may pass the L1 port of node `n`'s tile in this cycle; heads are not stored and pass freely."""
+    tile = n.l1_port
     if first or tile == NONE:
         return True
     ports = words_at(net.ports_at)
@@ -399,13 +471,12 @@ def take_port(net, node, first):
 
 
 @compiled()
-def dram_queue_takes(net, packet, sent):
-    """Whether the write queue of the DRAM channel takes the next flit of a write, of which `sent` are in it.
+def dram_queue_takes(net, p, sent):
+    """Whether the write queue of the DRAM channel takes the next flit of write `p`, of which `sent` are in it.
 
     Channels serve packets in the order of their heads, each at its rate; the queue has room for
     the last `dram_queue_room` ticks of data.
     """
-    p = packets_of(net)[packet]
     if p.dram_queue == NONE:
         return True
     if sent == 0:
@@ -417,9 +488,9 @@ def dram_queue_takes(net, packet, sent):
 
 
 @compiled()
-def dram_port_takes(net, node, packet, sent):
-    """Whether the port of a node's DRAM tile, if it is slower than a link, takes a data flit of a write in this cycle."""
-    if packets_of(net)[packet].dram_queue == NONE or sent == 0 or net.dram_port_ticks <= PORT_TICKS:
+def dram_port_takes(net, node, p, sent):
+    """Whether the port of a node's DRAM tile, if it is slower than a link, takes a data flit of write `p` in this cycle."""
+    if p.dram_queue == NONE or sent == 0 or net.dram_port_ticks <= PORT_TICKS:
         return True
     ports, at = words_at(net.ports_at), net.dram_ports + node
     if ports[at] >= (net.now + 1) * PORT_TICKS:

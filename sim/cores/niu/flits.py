@@ -137,7 +137,7 @@ def flit_network(arch, links, ports):
         *arch.noc_size, buffer=int(arch["noc.buffer_flits"]), shared=int(arch["noc.shared_buffer_flits"]),
         credit=int(credit), hop=hop, inject=inject, eject=eject,
     )  # fmt: skip
-    nodes, (width, height) = network.arrays["nodes"], arch.noc_size
+    nodes, (width, height) = network.arrays["routers"]["node"], arch.noc_size
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
     for name in ("port_ticks", "dram_ports", "dram_port_ticks", "reallocation"):
