@@ -21,6 +21,7 @@ from tensim.sim.noc.flit_network import (
     ARRIVED,
     BEGUN,
     LEFT,
+    MULTICASTS,
     NEVER,
     NODES_PER_WORD,
     NONE,
@@ -31,6 +32,7 @@ from tensim.sim.noc.flit_network import (
     join_buffer,
     link_behind,
     node_at,
+    number_of,
     numbers_at,
     output_at,
     packets_of,
@@ -39,7 +41,7 @@ from tensim.sim.noc.flit_network import (
     router_of,
     slot_at,
     take_port,
-    wake_node,
+    wake,
     words_at,
 )
 from tensim.sim.noc.flit_router import allocate_vcs, arrivals, route, switch, take_credits
@@ -72,7 +74,7 @@ def enqueue(net, packet):
         packets_of(net)[n.tail[p.group]].next = packet
     n.tail[p.group] = packet
     net.in_flight += p.receivers
-    wake_node(net, p.source)
+    wake(net, n)
 
 
 @compiled()
@@ -92,7 +94,7 @@ def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
 def add_receiver(net, packet, entry, target):
     """Add the unicast route by `entry` to one receiver to a multicast's tree; returns its hops."""
     p = packets_of(net)[packet]
-    router, hops, local = router_of(net, p.source), 0, net.ports - 1
+    router, hops, local = router_of(net, p.source), 0, net.local
     goal = entry if p.source != entry else target
     p.receivers += 1
     out = route(net, router, goal)
@@ -125,28 +127,28 @@ def emit_of_class(net, router, n, group):
     p = packets_of(net)[packet]
     if p.tree != NONE and p.sent == 0 and not may_leave(net, packet):
         return False
-    vc, o = queue_vc(net, p), output_at(router, net.ports - 1)
-    if not (has_room(net, o, (net.ports - 1) * net.vcs + vc) and take_port(net, n, p.sent == 0)):
+    index, o = queue_vc(net, p), output_at(router, net.local)
+    if not (has_room(net, o, index) and take_port(net, n, p.sent == 0)):
         return False
-    send_flit(net, router, packet, vc, o)
+    send_flit(net, router, packet, index, o)
     return True
 
 
 @compiled(inline="always")
 def queue_vc(net, p):
-    """The VC between NIU and router that a packet takes."""
-    return p.group * net.vcs_of_class if p.tree == NONE else net.multicast_vc
+    """Number of the VC between NIU and router that packet `p` takes."""
+    return number_of(net.local, p.group * net.vcs_of_class) if p.tree == NONE else MULTICASTS + net.local
 
 
 @compiled()
 def niu_at_work(net, router):
     """Whether the NIU may send a flit some time without a credit that comes."""
-    n, o = node_at(router), output_at(router, net.ports - 1)
+    n, o = node_at(router), output_at(router, net.local)
     for group in range(net.classes):
         due = due_at(router)[group]
         if due <= net.now:
             p = packets_of(net)[n.head[group]]
-            if p.tree != NONE or has_room(net, o, (net.ports - 1) * net.vcs + queue_vc(net, p)):
+            if p.tree != NONE or has_room(net, o, queue_vc(net, p)):
                 return True
         elif due != NEVER:
             return True
@@ -154,10 +156,10 @@ def niu_at_work(net, router):
 
 
 @compiled()
-def send_flit(net, router, packet, vc, o):
-    """The next flit of a packet leaves its NIU for a VC of its router, by output `o`."""
+def send_flit(net, router, packet, index, o):
+    """The next flit of a packet leaves its NIU for an input VC of its router, by output `o`."""
     p, n = packets_of(net)[packet], node_at(router)
-    link = link_behind(net, n.number, -1)
+    link = link_behind(net, n, -1)
     if p.sent == 0:
         p.begun, p.arrived = net.now, net.now + net.inject
         p.emission = max(p.emission, p.supplied - net.now)
@@ -165,10 +167,10 @@ def send_flit(net, router, packet, vc, o):
         note_wait(link, net.now - p.ready, n.number * (net.ports + 1))
         if p.tree == NONE or p.linked != 0:
             report(net, BEGUN, packet, n.number, net.now)
-        join_buffer(net, o, vc, packet, p.flits)
+        join_buffer(net, o, index, packet, p.flits)
     p.sent += 1
     link.flits += 1
-    hand_on(net, router, o, net.ports - 1, vc, net.inject_slot)
+    hand_on(net, router, o, index, net.inject_slot)
     if p.sent < p.flits:
         due_at(router)[p.group] = p.begun + p.sent * (p.emission - 1) // (p.flits - 1)
         return

@@ -12,6 +12,8 @@ from tensim.sim.engine.memory import lowest_bit
 from tensim.sim.noc.flit_network import (
     ARRIVED,
     BEGUN,
+    MULTICASTS,
+    OF_PORT,
     TREE_NODES,
     TREES_PER_NIU,
     due_at,
@@ -23,6 +25,7 @@ from tensim.sim.noc.flit_network import (
     link_behind,
     next_in_buffer,
     node_at,
+    number_of,
     output_at,
     packets_of,
     report,
@@ -135,13 +138,12 @@ def cross_multicasts(net, router):
     while left:
         port = lowest_bit(left)
         left &= left - 1
-        index = port * net.vcs + net.multicast_vc
-        c = input_vc_at(router, index)
+        c = input_vc_at(router, MULTICASTS + port)
         outs = tree_bits(net, packets_of(net)[c.packet].tree, n.number)
         if branches_free(net, router, outs & ~taken, outs, c.sent == 0):
-            used |= ((1 << net.vcs) - 1) << (port * net.vcs)
+            used |= OF_PORT << number_of(port, 0)
             taken |= outs
-            branch(net, router, index, port, outs)
+            branch(net, router, port, outs)
             if c.count == 0:
                 n.multicasts &= ~(1 << port)
     return used, taken
@@ -152,37 +154,37 @@ def branches_free(net, router, untaken, outs, first):
     """Whether a flit can go to all outputs of `outs`."""
     if untaken != outs:
         return False
-    for out in range(net.ports - 1):
+    for out in range(net.local):
         if outs >> out & 1:
-            if not has_room(net, output_at(router, out), out * net.vcs + net.multicast_vc):
+            if not has_room(net, output_at(router, out), MULTICASTS + out):
                 return False
-    return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node_at(router), first)
+    return outs >> net.local & 1 == 0 or take_port(net, node_at(router), first)
 
 
 @compiled()
-def branch(net, router, index, port, outs):
-    """The front flit of an input VC of a port leaves through all outputs of `outs`."""
-    c, n = input_vc_at(router, index), node_at(router)
+def branch(net, router, port, outs):
+    """The front multicast flit of a port leaves through all outputs of `outs`."""
+    c, n = input_vc_at(router, MULTICASTS + port), node_at(router)
     packet, first = c.packet, c.sent == 0
     p = packets_of(net)[packet]
-    leave_buffer(net, router, index, port, c)
+    leave_buffer(net, c)
     last = c.sent == c.flits
     for out in range(net.ports):
         if outs >> out & 1 == 0:
             continue
-        link, o = link_behind(net, n.number, out), output_at(router, out)
+        link, o = link_behind(net, n, out), output_at(router, out)
         link.flits += 1
         link.packets += last
-        if out != net.ports - 1:
+        if out != net.local:
             if first:
-                join_buffer(net, o, net.multicast_vc, packet, c.flits)
-            hand_on(net, router, o, out, net.multicast_vc, net.hop_slot)
+                join_buffer(net, o, MULTICASTS + out, packet, c.flits)
+            hand_on(net, router, o, MULTICASTS + out, net.hop_slot)
             net.moved += 1
         elif last:
             report(net, ARRIVED, packet, n.number, net.now + net.eject)
             net.in_flight -= 1
             node_at(router_of(net, p.source)).draining -= 1
     if last:
-        next_in_buffer(net, router, index, c)
+        next_in_buffer(net, router, MULTICASTS + port, c)
         if p.keep == 0:
             words_at(net.occupied_at)[n.number // TREE_NODES] &= ~(outs << (4 * (n.number % TREE_NODES)))

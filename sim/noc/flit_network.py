@@ -1,7 +1,7 @@
 """The state of the flit model as data: one record of sizes, clock and addresses, the routers, and views of them.
 
-`build` makes an idle network.  Times are cycles.  An input virtual channel (VC) of a router has the number port * vcs + VC, so
-has an output VC, which leads to the input VC of the same number of the next router.  Sets of input VCs are the bits of a word.
+`build` makes an idle network.  Times are cycles.  An input virtual channel (VC) of a router has a number (`number_of`), so has
+an output VC, which leads to the input VC of the same number of the next router.  Sets of input VCs are the bits of a word.
 All of a router lies together, what a flit touches in few cache lines: an output is one, an input VC a quarter, an output VC a
 sixteenth of one.
 """
@@ -17,8 +17,11 @@ MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1
 ANY = -1  # VC of its class
 RESPONSES = 1  # class of a chip's network; the other ones are requests
-MAX_PORTS, MAX_CLASSES, MOST_INPUTS, MOST_FLITS = 5, 4, 62, 32767
-NOBODY = 62  # holder of a free output VC: the bit of no input VC
+MAX_PORTS, MAX_CLASSES, MOST_FLITS = 5, 4, 32767
+PORT_VCS = 12  # numbers of VCs per port; behind those of all ports one per port for its VC of multicasts
+OF_PORT = (1 << PORT_VCS) - 1  # bit set of the VCs of port 0
+MULTICASTS = MAX_PORTS * PORT_VCS
+NOBODY = 63  # holder of a free output VC: the bit of no input VC
 INDEX_BITS, PORT_BITS = 6, 3  # of a word on a wire: node, port, input VC
 UNLIMITED = 1 << 62
 NEVER = 1 << 62  # a cycle
@@ -29,10 +32,10 @@ BEGUN, LEFT, ARRIVED = 0, 1, 2
 EVENTS_PER_NODE = 4  # in a cycle: one of each, and BEGUN of a multicast that reserves its path
 
 WORD, NUMBER = np.dtype(np.int64), np.dtype(np.int32)
-_ARRAYS = "packets routers queued port_of wires credits events active links ports trees reserved occupied".split()
+_ARRAYS = "packets routers queued wires credits events active links ports trees reserved occupied".split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
-        "kind width height n_nodes classes ports vcs vcs_of_class multicast_vc buffer shared credit hop inject eject "
+        "kind width height n_nodes classes ports local vcs_of_class buffer shared credit hop inject eject "
         "reallocation port_ticks dram_ports dram_port_ticks span slot_bytes words tree_words now stepped in_flight moved n_events "
         "first_output hop_slot inject_slot credit_slot backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
@@ -74,13 +77,14 @@ NODE = in_cache_lines(
         ("head", "i4", MAX_CLASSES),  # that packet, or NONE
         ("tail", "i4", MAX_CLASSES),  # the last one of the queue
         ("number", "i4"),
+        ("link", "i4"),  # of output 0 in `links`; the one before is that from the NIU
+        ("asked", "i4"),  # bit set of outputs with a flit for them
         ("needs", "i4"),  # bit set of outputs with a packet that has no VC of it yet
         ("retry", "i8"),  # last cycle in which one of these may get what it did not get before
         ("multicasts", "i4"),  # bit set of input ports with a multicast flit
         ("next_class", "i4"),  # the one whose turn it is to send
-        ("noc", "i4"),
-        ("x", "i4"),
-        ("y", "i4"),
+        ("bit", "i8"),  # of this router in its word of `active`
+        ("word", "i4"),
         ("l1_port", "i4"),  # the tile whose L1 is behind the NIU, or NONE
         ("requests", "i4"),  # read requests that the NIU buffers
         ("draining", "i4"),  # receivers that the NIU's last multicast has not reached
@@ -88,6 +92,9 @@ NODE = in_cache_lines(
         ("attempts", "i4"),  # to reserve the path of the multicast at the front of its queue
         ("draws", "i8"),  # of random numbers
         ("free", "i8"),  # cycle from which the tail of its last multicast has left
+        ("noc", "i4"),
+        ("x", "i4"),
+        ("y", "i4"),
     ]
 )
 # The one to the NIU stands, as the buffer behind it, for the wire from the NIU to the router.
@@ -99,8 +106,7 @@ OUTPUT = in_cache_lines(
         ("some_room", "i8"),  # input VCs in whose output VC there is room, if the part that VCs share has some
         ("retry", "i8"),  # last cycle in which those of `need` may get what they did not get before
         ("taken", "i4"),  # flits in the shared part of the buffer behind it
-        ("next", "i4"),  # word of input VC 0 behind it
-        ("before", "i4"),  # word of VC 0 of the output that leads to the input port of the same number
+        ("next", "i4"),  # word of the input VC behind its VC with the number 0
         ("held", "i4"),  # bit set of VCs that a packet holds
         ("turn", "i4"),  # the input VC whose turn it is
     ]
@@ -108,8 +114,9 @@ OUTPUT = in_cache_lines(
 INPUT_VC = np.dtype(
     [
         ("packet", "i4"),  # at the front, which may be on its way to the buffer yet, or NONE
-        ("flits", "i4"),  # of this packet
-        ("sent", "i4"),  # of these, how many have left
+        ("before", "i4"),  # word of the output VC that leads here
+        ("flits", "i2"),  # of the front packet
+        ("sent", "i2"),  # of these, how many have left
         ("count", "i2"),  # flits in the buffer
         ("out", "i1"),  # output given to the packet, or NONE
         ("out_vc", "i1"),  # VC of it
@@ -167,10 +174,7 @@ class Network:
         self.record, self.arrays = np.zeros(1, NETWORK), {}
         self.net = net = self.record[0]
         net["kind"], net["width"], net["height"], net["n_nodes"] = kind, width, height, n_nodes
-        all_vcs = vcs + multicast
-        net["classes"], net["ports"] = classes, ports
-        net["vcs_of_class"], net["vcs"] = vcs // classes, all_vcs
-        net["multicast_vc"] = vcs if multicast else NONE
+        net["classes"], net["ports"], net["local"], net["vcs_of_class"] = classes, ports, ports - 1, vcs // classes
         net["buffer"], net["hop"], net["inject"], net["eject"] = buffer, hop, inject, eject
         net["shared"], net["credit"] = shared, credit
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
@@ -178,8 +182,6 @@ class Network:
         trees = n_nodes * TREES_PER_NIU if multicast else 0
         slot_words, span = 1 + n_nodes * ports, 1 << max(hop, inject, credit).bit_length()
         net["span"], net["slot_bytes"] = span, slot_words * NUMBER.itemsize
-        self._place_routers(n_nodes, ports, all_vcs)
-        self.place("port_of", np.arange(ports * all_vcs, dtype=WORD) // all_vcs)
         self.place("queued", np.zeros(n_nodes * _NUMBERS * buffer, NUMBER))
         self.place("links", np.zeros(n_nodes * (ports + 1), LINK_DTYPE))
         for name in ("wires", "credits"):
@@ -190,6 +192,7 @@ class Network:
         for name in ("reserved", "occupied"):
             self.place(name, np.zeros(int(net["tree_words"]), WORD))
         self.arrays["links"]["requests"] = np.iinfo(LINK_DTYPE["requests"]).max
+        self._place_routers(n_nodes, ports)
 
     def place(self, name, array):
         """Keep an array alive and tell the network its address."""
@@ -200,31 +203,29 @@ class Network:
         """Use this array of `PACKET` from now on."""
         self.place("packets", packets)
 
-    def _place_routers(self, n_nodes, ports, vcs):
-        net, routers, number = self.net, zeros_in_cache_lines(n_nodes, ROUTER), np.arange(n_nodes)
+    def _place_routers(self, n_nodes, ports):
+        routers, number, index = zeros_in_cache_lines(n_nodes, ROUTER), np.arange(n_nodes), np.arange(_NUMBERS)
         nodes, outputs = routers["node"], routers["outputs"]
-        nodes["number"] = number
+        nodes["number"], nodes["link"] = number, number * (ports + 1) + 1
+        nodes["word"], nodes["bit"] = number // NODES_PER_WORD, 1 << number % NODES_PER_WORD
         nodes["head"] = nodes["tail"] = nodes["l1_port"] = NONE
         nodes["due"] = NEVER
         outputs["all_room"] = outputs["some_room"] = -1  # of those without a holder it does not matter
-        outputs["next"][:, ports - 1] = outputs["before"][:, ports - 1] = self._words(number, ports - 1, vcs)
         routers["input_vcs"]["packet"] = routers["input_vcs"]["out"] = NONE
-        index = np.arange(_NUMBERS)
-        own = (index // vcs == ports - 1) | (index % vcs == net["multicast_vc"])
-        routers["output_vcs"]["credits"], routers["output_vcs"]["holder"] = net["buffer"], np.where(own, index, NOBODY)
+        routers["output_vcs"]["credits"] = self.net["buffer"]
+        alone = (index >= MULTICASTS) | (index // PORT_VCS == ports - 1)
+        routers["output_vcs"]["holder"] = np.where(alone, index, NOBODY)
         self.place("routers", routers)
-
-    @staticmethod
-    def _words(nodes, port, vcs):
-        """Words of VC 0 of a port of nodes."""
-        return ((nodes << PORT_BITS) | port) << INDEX_BITS | port * vcs
+        self.connect(ports - 1, number, 0)
 
     def connect(self, port, following, wraps):
         """Lead output `port` of every node to the same input port of the nodes `following`; `wraps`: by node."""
-        net, outputs, nodes = self.net, self.arrays["routers"]["outputs"], np.arange(len(following))
-        outputs["next"][:, port] = self._words(following, port, int(net["vcs"]))
-        outputs["before"][following, port] = self._words(nodes, port, int(net["vcs"]))
-        self.arrays["links"]["wraps"][nodes * (int(net["ports"]) + 1) + 1 + port] = wraps
+        routers, nodes, index = self.arrays["routers"], np.arange(len(following)), np.arange(_NUMBERS)
+        mine = index[(index // PORT_VCS == port) | (index == MULTICASTS + port)]
+        word = port << INDEX_BITS
+        routers["outputs"]["next"][:, port] = following << (PORT_BITS + INDEX_BITS) | word
+        routers["input_vcs"]["before"][following[:, None], mine] = (nodes << (PORT_BITS + INDEX_BITS) | word)[:, None] | mine
+        self.arrays["links"]["wraps"][routers["node"]["link"] + port] = wraps
 
 
 def _grid(network, width, height, parts):
@@ -247,7 +248,7 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
         not 1 <= classes <= MAX_CLASSES
         or vcs % classes
         or (kind != MESH and vcs // classes % 2)
-        or MAX_PORTS * vcs > MOST_INPUTS
+        or vcs > PORT_VCS
     ):
         raise ValueError(f"{vcs} VCs cannot be shared by {classes} classes; rings need an even number for each")
     if min(hop, inject, buffer) < 1 or buffer > MOST_FLITS:
@@ -302,6 +303,18 @@ def router_at(net, word):
 
 
 @compiled(inline="always")
+def number_of(port, vc):
+    """Number of an input VC or output VC for unicasts."""
+    return port * PORT_VCS + vc
+
+
+@compiled(inline="always")
+def port_of(index):
+    """The port of the input VC for unicasts with this number."""
+    return index // PORT_VCS
+
+
+@compiled(inline="always")
 def number_in(word):
     """Number of the input VC or output VC of a word on a wire."""
     return word & ((1 << INDEX_BITS) - 1)
@@ -346,9 +359,9 @@ def freed_at(router):
 
 
 @compiled(inline="always")
-def link_behind(net, node, out):
-    """The link of an output of a node, or from its NIU (-1)."""
-    return link_table(net.links_at)[node * (net.ports + 1) + 1 + out]
+def link_behind(net, n, out):
+    """The link of an output of node `n`, or from its NIU (-1)."""
+    return link_table(net.links_at)[n.link + out]
 
 
 @compiled(inline="always")
@@ -357,9 +370,9 @@ def events_of(net):
 
 
 @compiled(inline="always")
-def wake_node(net, node):
-    """Let a router take part from the next time the nodes are stepped."""
-    words_at(net.active_at)[node // NODES_PER_WORD] |= 1 << (node % NODES_PER_WORD)
+def wake(net, n):
+    """Let the router of node `n` take part from the next time the nodes are stepped."""
+    words_at(net.active_at)[n.word] |= n.bit
 
 
 @compiled()
@@ -386,9 +399,8 @@ def put(slot, word):
 
 
 @compiled(forceinline=True)
-def hand_on(net, router, o, out, vc, slot):
-    """Put a flit on the wire of a VC of output `o`, to be there in the cycle of `slot`."""
-    index = out * net.vcs + vc
+def hand_on(net, router, o, index, slot):
+    """Put a flit on the wire of the VC of output `o` with the number `index`, to be there in the cycle of `slot`."""
     v = output_vc_at(router, index)
     v.credits -= 1
     bit = 1 << v.holder
@@ -398,22 +410,21 @@ def hand_on(net, router, o, out, vc, slot):
         o.taken += 1
     if v.credits == 0:
         o.some_room &= ~bit
-    put(slot, o.next + vc)
+    put(slot, o.next + index)
 
 
 @compiled(forceinline=True)
-def leave_buffer(net, router, index, port, c):
-    """The front flit of an input VC goes, and its place goes back to the router before as a credit."""
+def leave_buffer(net, c):
+    """The front flit of input VC `c` goes, and its place goes back to the router before as a credit."""
     c.count -= 1
     c.sent += 1
-    put(net.credit_slot, output_at(router, port).before + index - port * net.vcs)
+    put(net.credit_slot, c.before)
 
 
 @compiled()
-def join_buffer(net, o, vc, packet, flits):
+def join_buffer(net, o, index, packet, flits):
     """The head of a packet sets out for the buffer behind a VC of output `o`: it will be at the front after those before it."""
-    word = o.next + vc
-    router, index = router_at(net, word), number_in(word)
+    router = router_at(net, o.next)
     c = input_vc_at(router, index)
     if c.packet == NONE:
         c.packet, c.flits = packet, flits

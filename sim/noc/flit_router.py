@@ -12,8 +12,10 @@ from tensim.sim.noc.flit_network import (
     ARRIVED,
     CHIP,
     MESH,
+    MULTICASTS,
     NOBODY,
     NONE,
+    OF_PORT,
     RESPONSES,
     dram_port_takes,
     dram_queue_takes,
@@ -26,19 +28,20 @@ from tensim.sim.noc.flit_network import (
     next_in_buffer,
     node_at,
     number_in,
+    number_of,
     numbers_at,
     output_at,
     output_vc_at,
     packets_of,
     port_in,
+    port_of,
     report,
     router_at,
     router_of,
     slot_at,
     take_port,
-    wake_node,
+    wake,
     with_room,
-    words_at,
 )
 from tensim.sim.noc.packet import note_wait
 
@@ -68,8 +71,8 @@ def take_credit(net, word):
         o.all_room |= bit
     else:
         o.taken -= 1
-    if port == net.ports - 1 or o.request & with_room(net, o):
-        wake_node(net, node_at(router).number)
+    if port == net.local or o.request & with_room(net, o):
+        wake(net, node_at(router))
 
 
 @compiled()
@@ -88,13 +91,15 @@ def arrivals(net):
 @compiled(forceinline=True)
 def first_flit(net, router, index, port, c):
     """A flit is in the empty buffer of input VC `c`."""
+    n = node_at(router)
     if c.out != NONE:
         output_at(router, c.out).request |= 1 << index
-    elif index - port * net.vcs == net.multicast_vc:
-        node_at(router).multicasts |= 1 << port
+        n.asked |= 1 << c.out
+    elif index >= MULTICASTS:
+        n.multicasts |= 1 << port
     else:
         ask_for_vc(net, router, index, c, net.now)
-    wake_node(net, node_at(router).number)
+    wake(net, n)
 
 
 # --- VC allocation
@@ -122,7 +127,7 @@ def route(net, router, target):
     """Output port of dimension-order routing; ports of a mesh or torus: +x, -x, +y, -y, local; of a chip: x, y, local."""
     n, t = node_at(router), node_at(router_of(net, target))
     if n.x == t.x and n.y == t.y:
-        return net.ports - 1
+        return net.local
     if net.kind == CHIP:
         along_x = n.x != t.x and (n.noc == 0 or n.y == t.y)
         return 0 if along_x else 1
@@ -144,6 +149,7 @@ def allocate_vcs(net, router):
         o = output_at(router, out)
         if net.now <= o.retry:
             allocate_output(net, router, out, o)
+            n.asked |= int(o.request != 0) << out
             if o.need == 0:
                 n.needs &= ~(1 << out)
 
@@ -163,8 +169,8 @@ def allocate_output(net, router, out, o):
         c.out, c.out_vc = out, vc
         o.need &= ~bit
         o.request |= bit
-        if out != net.ports - 1:
-            v = output_vc_at(router, out * net.vcs + vc)
+        if out != net.local:
+            v = output_vc_at(router, number_of(out, vc))
             v.holder = index
             o.all_room = o.all_room | bit if v.credits == net.buffer else o.all_room & ~bit
             o.some_room = o.some_room | bit if v.credits > 0 else o.some_room & ~bit
@@ -189,19 +195,19 @@ def choose_vc(net, router, index, p, out, o):
     size = net.vcs_of_class
     first = p.group * size
     late = 0
-    ejects = out == net.ports - 1
+    ejects = out == net.local
     if net.kind != MESH and not (ejects and p.group == RESPONSES):  # an ejection link lends all VCs of the class
         if ejects:  # a DRAM endpoint takes writes of both sides one after the other
             late = p.dateline if p.dram_queue == NONE else 0
         else:
-            port = words_at(net.port_of_at)[index]
-            turned = port == net.ports - 1 or axis(net, port) != axis(net, out)
-            late = (0 if turned else p.dateline) | link_behind(net, node_at(router).number, out).wraps
+            port = port_of(index)
+            turned = port == net.local or axis(net, port) != axis(net, out)
+            late = (0 if turned else p.dateline) | link_behind(net, node_at(router), out).wraps
         size //= 2
         first += late * size
         if p.static_vc != ANY:
             first, size = first + p.static_vc, 1
-    vc = take_vc(net, router, out * net.vcs, o, first, size, p)
+    vc = take_vc(net, router, number_of(out, 0), o, first, size, p)
     if vc != NONE:
         p.dateline = late
     return vc
@@ -245,25 +251,24 @@ def switch(net, router):
     if n.multicasts:
         used, taken = cross_multicasts(net, router)
         more = n.multicasts
-    for i in range(net.ports):
-        out = net.first_output + i
-        out = out - net.ports if out >= net.ports else out
+    before = n.asked & ((1 << net.first_output) - 1)
+    outs = n.asked ^ before
+    while outs | before:  # first those from `first_output` on, then those before it
+        if outs == 0:
+            outs, before = before, 0
+        out = lowest_bit(outs)
+        outs &= outs - 1
         o = output_at(router, out)
-        left = o.request
-        if left == 0:
-            continue
-        if out != net.ports - 1:
-            left &= with_room(net, o)
+        left = o.request if out == net.local else o.request & with_room(net, o)
         more |= left
         left &= ~used
         if left == 0 or taken >> out & 1:
             continue
-        index = in_turn(o, left) if out != net.ports - 1 else choose_ejection(net, router, o, left)
+        index = in_turn(o, left) if out != net.local else choose_ejection(net, router, o, left)
         if index != NONE:
             o.turn = index + 1
-            port = words_at(net.port_of_at)[index]
-            used |= ((1 << net.vcs) - 1) << (port * net.vcs)
-            cross(net, router, index, port, out, o)
+            used |= OF_PORT << number_of(port_of(index), 0)
+            cross(net, router, n, index, out, o)
     return more != 0
 
 
@@ -289,7 +294,7 @@ def choose_ejection(net, router, o, left):
 def may_eject(net, router, c):
     """Whether the NIU and what is behind it take the front flit of input VC `c`."""
     p, n = packets_of(net)[c.packet], node_at(router)
-    if c.sent == 0 and p.group != RESPONSES and n.requests >= link_behind(net, n.number, net.ports - 1).requests:
+    if c.sent == 0 and p.group != RESPONSES and n.requests >= link_behind(net, n, net.local).requests:
         return False
     if not (dram_queue_takes(net, p, c.sent) and take_port(net, n, c.sent == 0)):
         return False
@@ -300,20 +305,26 @@ def may_eject(net, router, c):
 
 
 @compiled(forceinline=True)
-def cross(net, router, index, port, out, o):
-    """The flit at the front of an input VC of a port leaves through output `o`."""
-    c = input_vc_at(router, index)
-    link = link_behind(net, node_at(router).number, out)
+def cross(net, router, n, index, out, o):
+    """The flit at the front of an input VC leaves through output `o`."""
+    c, link = input_vc_at(router, index), link_behind(net, n, out)
     link.flits += 1
     if c.sent == 0:
         head_crosses(net, c, out, o, link)
-    leave_buffer(net, router, index, port, c)
-    if out != net.ports - 1:
-        hand_on(net, router, o, out, c.out_vc, net.hop_slot)
+    leave_buffer(net, c)
+    if out != net.local:
+        hand_on(net, router, o, number_of(out, c.out_vc), net.hop_slot)
     if c.sent == c.flits:
         tail_crosses(net, router, index, c, out, o, link)
     elif c.count == 0:
-        o.request &= ~(1 << index)
+        withdraw(n, index, out, o)
+
+
+@compiled(inline="always")
+def withdraw(n, index, out, o):
+    """An input VC has no flit for output `o` any more."""
+    o.request &= ~(1 << index)
+    n.asked ^= int(o.request == 0) << out
 
 
 @compiled()
@@ -322,15 +333,15 @@ def head_crosses(net, c, out, o, link):
     p = packets_of(net)[c.packet]
     note_wait(link, net.now - p.arrived, p.source * (net.ports + 1))
     p.arrived = net.now + net.hop
-    if out != net.ports - 1:
-        join_buffer(net, o, c.out_vc, c.packet, c.flits)
+    if out != net.local:
+        join_buffer(net, o, number_of(out, c.out_vc), c.packet, c.flits)
 
 
 @compiled()
 def tail_crosses(net, router, index, c, out, o, link):
     """The tail of the front packet of input VC `c` has left through output `o`, whose VC is free again."""
-    n, vc = node_at(router), out * net.vcs + c.out_vc
-    if out != net.ports - 1:
+    n, vc = node_at(router), number_of(out, c.out_vc)
+    if out != net.local:
         output_vc_at(router, vc).holder = NOBODY
         net.moved += c.flits
     else:
@@ -339,7 +350,7 @@ def tail_crosses(net, router, index, c, out, o, link):
         net.in_flight -= 1
     link.packets += 1
     freed_at(router)[vc] = net.now
-    o.request &= ~(1 << index)
+    withdraw(n, index, out, o)
     o.held &= ~(1 << c.out_vc)
     o.retry = max(o.retry, net.now + 1 + net.reallocation)
     n.retry = max(n.retry, o.retry)

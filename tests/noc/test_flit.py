@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensim.sim.noc import flit, traffic
-from tensim.sim.noc.flit_network import CHIP, MESH, PACKET, TORUS, build, build_chip
+from tensim.sim.noc.flit_network import CHIP, MESH, PACKET, PORT_VCS, TORUS, build, build_chip
 from tensim.sim.noc.topology import hops
 
 WIDTH, HEIGHT = 10, 12  # tiles of a Wormhole
@@ -79,7 +79,7 @@ def test_the_shared_part_of_a_buffer_never_overflows(seed, shared):
     for packet in range(200):
         source, target = rng.integers(0, 20, 2)
         flit.inject(network.net, packet, source, target, rng.integers(1, 30), packet % 3, 0, 30, rng.integers(-1, 2))
-    routers, ports, vcs = network.arrays["routers"], int(network.net["ports"]), int(network.net["vcs"])
+    routers, ports, vcs = network.arrays["routers"], int(network.net["ports"]), PORT_VCS
     for _ in range(2000):
         flit.step(network.net)
         network.net["now"] += 1
