@@ -402,12 +402,10 @@ def put(slot, word):
 def hand_on(net, router, o, index, slot):
     """Put a flit on the wire of the VC of output `o` with the number `index`, to be there in the cycle of `slot`."""
     v = output_vc_at(router, index)
-    v.credits -= 1
     bit = 1 << v.holder
-    if v.credits == net.buffer - 1:
-        o.all_room &= ~bit
-    else:
-        o.taken += 1
+    o.taken += v.credits < net.buffer
+    o.all_room &= ~bit
+    v.credits -= 1
     if v.credits == 0:
         o.some_room &= ~bit
     put(slot, o.next + index)

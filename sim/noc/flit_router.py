@@ -65,12 +65,10 @@ def take_credit(net, word):
     router, port = router_at(net, word), port_in(word)
     o, v = output_at(router, port), output_vc_at(router, number_in(word))
     v.credits += 1
-    bit = 1 << v.holder
-    o.some_room |= bit
-    if v.credits == net.buffer:
-        o.all_room |= bit
-    else:
-        o.taken -= 1
+    shared = v.credits < net.buffer
+    o.taken -= shared
+    o.some_room |= 1 << v.holder
+    o.all_room |= (1 - shared) << v.holder
     if port == net.local or o.request & with_room(net, o):
         wake(net, node_at(router))
 
@@ -83,23 +81,23 @@ def arrivals(net):
         router, index = router_at(net, words[i]), number_in(words[i])
         c = input_vc_at(router, index)
         c.count += 1
-        if c.count == 1:
-            first_flit(net, router, index, port_in(words[i]), c)
+        n = node_at(router)
+        if c.out != NONE:
+            output_at(router, c.out).request |= 1 << index
+            n.asked |= 1 << c.out
+        elif c.count == 1:
+            head_arrives(net, router, index, port_in(words[i]), c)
+        wake(net, n)
     words[0] = 0
 
 
 @compiled(forceinline=True)
-def first_flit(net, router, index, port, c):
-    """A flit is in the empty buffer of input VC `c`."""
-    n = node_at(router)
-    if c.out != NONE:
-        output_at(router, c.out).request |= 1 << index
-        n.asked |= 1 << c.out
-    elif index >= MULTICASTS:
-        n.multicasts |= 1 << port
+def head_arrives(net, router, index, port, c):
+    """A head, or a flit of a multicast, is in the empty buffer of input VC `c`."""
+    if index >= MULTICASTS:
+        node_at(router).multicasts |= 1 << port
     else:
         ask_for_vc(net, router, index, c, net.now)
-    wake(net, n)
 
 
 # --- VC allocation
@@ -239,7 +237,7 @@ def axis(net, port):
 # --- switch allocation
 
 
-@compiled()
+@compiled(forceinline=True)
 def switch(net, router):
     """One flit per output and input port crosses the router; multicasts, whose path is reserved, go first.
 
@@ -316,15 +314,15 @@ def cross(net, router, n, index, out, o):
         hand_on(net, router, o, number_of(out, c.out_vc), net.hop_slot)
     if c.sent == c.flits:
         tail_crosses(net, router, index, c, out, o, link)
-    elif c.count == 0:
-        withdraw(n, index, out, o)
+    else:
+        withdraw(n, index, out, o, c.count == 0)
 
 
 @compiled(inline="always")
-def withdraw(n, index, out, o):
-    """An input VC has no flit for output `o` any more."""
-    o.request &= ~(1 << index)
-    n.asked ^= int(o.request == 0) << out
+def withdraw(n, index, out, o, empty):
+    """An input VC has no flit for output `o` any more, if it is `empty`."""
+    o.request &= ~(empty << index)
+    n.asked &= ~((o.request == 0) << out)
 
 
 @compiled()
@@ -350,7 +348,7 @@ def tail_crosses(net, router, index, c, out, o, link):
         net.in_flight -= 1
     link.packets += 1
     freed_at(router)[vc] = net.now
-    withdraw(n, index, out, o)
+    withdraw(n, index, out, o, True)
     o.held &= ~(1 << c.out_vc)
     o.retry = max(o.retry, net.now + 1 + net.reallocation)
     n.retry = max(n.retry, o.retry)
