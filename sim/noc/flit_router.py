@@ -17,6 +17,7 @@ from tensim.sim.noc.flit_network import (
     NONE,
     OF_PORT,
     RESPONSES,
+    TORUS,
     dram_port_takes,
     dram_queue_takes,
     freed_at,
@@ -69,8 +70,7 @@ def take_credit(net, word):
     o.taken -= shared
     o.some_room |= 1 << v.holder
     o.all_room |= (1 - shared) << v.holder
-    if port == net.local or o.request & with_room(net, o):
-        wake(net, node_at(router))
+    wake(net, node_at(router), (port == net.local) | (o.request & with_room(net, o) != 0))
 
 
 @compiled()
@@ -114,26 +114,26 @@ def ask_for_vc(net, router, index, c, time):
     n.retry = max(n.retry, time)
 
 
-@compiled(inline="always")
-def shorter(distance, size, node):
-    """Whether the way up a ring is the shorter one; of two equal ones every other node takes it, so that both fill."""
-    return 2 * distance < size or (2 * distance == size and node % 2 == 0)
-
-
 @compiled()
 def route(net, router, target):
     """Output port of dimension-order routing; ports of a mesh or torus: +x, -x, +y, -y, local; of a chip: x, y, local."""
     n, t = node_at(router), node_at(router_of(net, target))
-    if n.x == t.x and n.y == t.y:
-        return net.local
+    dx, dy = t.x - n.x, t.y - n.y
     if net.kind == CHIP:
-        along_x = n.x != t.x and (n.noc == 0 or n.y == t.y)
-        return 0 if along_x else 1
-    if n.x != t.x:
-        right = t.x > n.x if net.kind == MESH else shorter((t.x - n.x) % net.width, net.width, n.number)
-        return 0 if right else 1
-    down = t.y > n.y if net.kind == MESH else shorter((t.y - n.y) % net.height, net.height, n.number)
-    return 2 if down else 3
+        along_x = (dx != 0) & ((n.noc == 0) | (dy == 0))
+        out = 0 if along_x else 1
+    else:
+        if net.kind == TORUS:
+            dx, dy = shorter_way(dx, net.width, n.number), shorter_way(dy, net.height, n.number)
+        out = int(dx < 0) if dx != 0 else 2 + (dy < 0)
+    return net.local if dx | dy == 0 else out
+
+
+@compiled(inline="always")
+def shorter_way(distance, size, node):
+    """Steps along a ring, down if below 0; of two ways as long every other node takes the one up, so that both fill."""
+    up = distance % size
+    return up if 2 * up < size or (2 * up == size and node % 2 == 0) else up - size
 
 
 @compiled()
