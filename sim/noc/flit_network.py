@@ -370,9 +370,9 @@ def events_of(net):
 
 
 @compiled(inline="always")
-def wake(net, n, has_work=True):
-    """Let the router of node `n`, if it `has_work`, take part from the next time the nodes are stepped."""
-    words_at(net.active_at)[n.word] |= n.bit * has_work
+def wake(net, n):
+    """Let the router of node `n` take part from the next time the nodes are stepped."""
+    words_at(net.active_at)[n.word] |= n.bit
 
 
 @compiled()

@@ -43,6 +43,7 @@ from tensim.sim.noc.flit_network import (
     take_port,
     wake,
     with_room,
+    words_at,
 )
 from tensim.sim.noc.packet import note_wait
 
@@ -70,7 +71,8 @@ def take_credit(net, word):
     o.taken -= shared
     o.some_room |= 1 << v.holder
     o.all_room |= (1 - shared) << v.holder
-    wake(net, node_at(router), (port == net.local) | (o.request & with_room(net, o) != 0))
+    n, work = node_at(router), o.request & with_room(net, o) | (port == net.local)
+    words_at(net.active_at)[n.word] |= n.bit & ((work | -work) >> 63)  # no branch: which way is anybody's guess
 
 
 @compiled()
