@@ -234,6 +234,8 @@ def next_cycle(net):
     for word in range(net.words):
         if active[word]:
             return net.now + 1
+    if net.in_flight == 0:
+        return NONE
     for time in range(net.now + 1, net.now + net.span):
         if numbers_at(slot_at(net, net.wires_at, time))[0] | numbers_at(slot_at(net, net.credits_at, time))[0]:
             return time

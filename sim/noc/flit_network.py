@@ -128,7 +128,9 @@ OUTPUT_VC = np.dtype(
         ("holder", "i2"),  # input VC that sends through it, or NOBODY; itself if that is no unicast from a router
     ]
 )
-QUEUE = np.dtype([("first", "i2"), ("count", "i2")])  # of packets behind the front one of an input VC: a ring in `queued`
+QUEUE = np.dtype(
+    [("first", "i2"), ("count", "i2")]
+)  # of packets behind the front one of an input VC: a ring in `queued`
 _NUMBERS = 1 << INDEX_BITS  # of input VCs and output VCs for which a router has room
 ROUTER = np.dtype(
     [
@@ -224,7 +226,9 @@ class Network:
         mine = index[(index // PORT_VCS == port) | (index == MULTICASTS + port)]
         word = port << INDEX_BITS
         routers["outputs"]["next"][:, port] = following << (PORT_BITS + INDEX_BITS) | word
-        routers["input_vcs"]["before"][following[:, None], mine] = (nodes << (PORT_BITS + INDEX_BITS) | word)[:, None] | mine
+        routers["input_vcs"]["before"][following[:, None], mine] = (nodes << (PORT_BITS + INDEX_BITS) | word)[
+            :, None
+        ] | mine
         self.arrays["links"]["wraps"][routers["node"]["link"] + port] = wraps
 
 
@@ -244,12 +248,7 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
     cycles: `hop` from router to router, `inject` and `eject` between NIU and router.  ValueError for figures no network
     can have.
     """
-    if (
-        not 1 <= classes <= MAX_CLASSES
-        or vcs % classes
-        or (kind != MESH and vcs // classes % 2)
-        or vcs > PORT_VCS
-    ):
+    if not 1 <= classes <= MAX_CLASSES or vcs % classes or (kind != MESH and vcs // classes % 2) or vcs > PORT_VCS:
         raise ValueError(f"{vcs} VCs cannot be shared by {classes} classes; rings need an even number for each")
     if min(hop, inject, buffer) < 1 or buffer > MOST_FLITS:
         raise ValueError(f"hop, inject and buffer are at least 1, buffer at most {MOST_FLITS}")

@@ -109,7 +109,11 @@ def test_everything_arrives_and_everything_returns(seed, kind):
     routers = network.arrays["routers"]
     outputs = routers["outputs"]
     assert network.net["moved"] == expected and (done > 0).all()
-    assert (routers["output_vcs"]["credits"] == 3).all() and not outputs["held"].any() and not routers["input_vcs"]["count"].any()
+    assert (
+        (routers["output_vcs"]["credits"] == 3).all()
+        and not outputs["held"].any()
+        and not routers["input_vcs"]["count"].any()
+    )
     assert not outputs["need"].any() and not outputs["request"].any() and flit.next_cycle(network.net) == -1
 
 

@@ -243,10 +243,13 @@ def test_all_buffers_and_paths_are_free_after_a_crowd(chips):
     rows = [(random_transfer, random_multicast)[int(i % 8 == 0)](rng, chip.arch, 0) for i in range(400)]
     replay(chip, events(*rows), 0, "open")
     network = chip.arrays.flits
-    channels, nodes = network.arrays["channels"], network.arrays["nodes"]
+    routers = network.arrays["routers"]
+    nodes, outputs = routers["node"], routers["outputs"]
     assert network.net["in_flight"] == 0 and network.net["due"] == NONE
-    assert not channels["count"].any() and not channels["held"].any() and not network.arrays["reserved"].any()
-    assert not nodes["draining"].any() and not nodes["need"].any() and not nodes["multicasts"].any()
+    assert (
+        not routers["input_vcs"]["count"].any() and not outputs["held"].any() and not network.arrays["reserved"].any()
+    )
+    assert not nodes["draining"].any() and not outputs["need"].any() and not nodes["multicasts"].any()
     assert (nodes["head"] == NONE).all()
 
 
