@@ -39,6 +39,7 @@ from tensim.sim.noc.flit_network import (
     report,
     router_at,
     router_of,
+    set_due,
     slot_at,
     take_port,
     wake,
@@ -69,7 +70,8 @@ def enqueue(net, packet):
     n = node_at(router)
     p.next, p.dateline, p.sent = NONE, 0, 0
     if n.tail[p.group] == NONE:
-        n.head[p.group], due_at(router)[p.group] = packet, p.ready
+        n.head[p.group] = packet
+        set_due(router, p.group, p.ready)
     else:
         packets_of(net)[n.tail[p.group]].next = packet
     n.tail[p.group] = packet
@@ -112,6 +114,8 @@ def add_receiver(net, packet, entry, target):
 def emit(net, router):
     """One flit leaves the NIU, from the queues in turn."""
     n = node_at(router)
+    if n.soonest > net.now:
+        return
     for i in range(net.classes):
         group = n.next_class + i
         group = group - net.classes if group >= net.classes else group
@@ -144,6 +148,8 @@ def queue_vc(net, p):
 def niu_at_work(net, router):
     """Whether the NIU may send a flit some time without a credit that comes."""
     n, o = node_at(router), output_at(router, net.local)
+    if n.soonest > net.now:
+        return n.soonest != NEVER
     for group in range(net.classes):
         due = due_at(router)[group]
         if due <= net.now:
@@ -172,7 +178,7 @@ def send_flit(net, router, packet, index, o):
     link.flits += 1
     hand_on(net, router, o, index, net.inject_slot)
     if p.sent < p.flits:
-        due_at(router)[p.group] = p.begun + p.sent * (p.emission - 1) // (p.flits - 1)
+        set_due(router, p.group, p.begun + p.sent * (p.emission - 1) // (p.flits - 1))
         return
     link.packets += 1
     if p.tree != NONE:
@@ -187,10 +193,12 @@ def leave_queue(net, router, p):
     n = node_at(router)
     n.head[p.group] = p.next
     if p.next == NONE:
-        n.tail[p.group], due_at(router)[p.group] = NONE, NEVER
+        n.tail[p.group] = NONE
+        set_due(router, p.group, NEVER)
         return
     following = packets_of(net)[p.next]
-    due_at(router)[p.group] = following.ready = max(following.ready, net.now + 1)
+    following.ready = max(following.ready, net.now + 1)
+    set_due(router, p.group, following.ready)
 
 
 @compiled()

@@ -16,7 +16,6 @@ from tensim.sim.noc.flit_network import (
     OF_PORT,
     TREE_NODES,
     TREES_PER_NIU,
-    due_at,
     hand_on,
     has_room,
     input_vc_at,
@@ -30,6 +29,7 @@ from tensim.sim.noc.flit_network import (
     packets_of,
     report,
     router_of,
+    set_due,
     take_port,
     words_at,
 )
@@ -82,7 +82,8 @@ def may_leave(net, packet):
         else:
             add_links(net, p.tree, net.reserved_at)
             p.stage, n.attempts = RESERVED, 0
-            due_at(router_of(net, p.source))[p.group] = p.ready = net.now + p.delay
+            p.ready = net.now + p.delay
+            set_due(router_of(net, p.source), p.group, p.ready)
             report(net, BEGUN, packet, p.source, net.now)
     if p.stage == RESERVED and net.now >= p.ready:
         if p.linked != 0:
@@ -127,7 +128,8 @@ def wait_for_path(net, p):
     sender.attempts += 1
     sender.draws += 1
     wait = random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
-    due_at(router_of(net, p.source))[p.group] = p.ready = net.now + wait
+    p.ready = net.now + wait
+    set_due(router_of(net, p.source), p.group, p.ready)
 
 
 @compiled()

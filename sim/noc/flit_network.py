@@ -80,6 +80,7 @@ NODE = in_cache_lines(
         ("link", "i4"),  # of output 0 in `links`; the one before is that from the NIU
         ("asked", "i4"),  # bit set of outputs with a flit for them
         ("needs", "i4"),  # bit set of outputs with a packet that has no VC of it yet
+        ("soonest", "i8"),  # of `due`
         ("retry", "i8"),  # last cycle in which one of these may get what it did not get before
         ("multicasts", "i4"),  # bit set of input ports with a multicast flit
         ("next_class", "i4"),  # the one whose turn it is to send
@@ -88,10 +89,10 @@ NODE = in_cache_lines(
         ("l1_port", "i4"),  # the tile whose L1 is behind the NIU, or NONE
         ("requests", "i4"),  # read requests that the NIU buffers
         ("draining", "i4"),  # receivers that the NIU's last multicast has not reached
-        ("tree", "i4"),  # the last one of its trees
-        ("attempts", "i4"),  # to reserve the path of the multicast at the front of its queue
         ("draws", "i8"),  # of random numbers
         ("free", "i8"),  # cycle from which the tail of its last multicast has left
+        ("tree", "i4"),  # the last one of its trees
+        ("attempts", "i4"),  # to reserve the path of the multicast at the front of its queue
         ("noc", "i4"),
         ("x", "i4"),
         ("y", "i4"),
@@ -211,7 +212,7 @@ class Network:
         nodes["number"], nodes["link"] = number, number * (ports + 1) + 1
         nodes["word"], nodes["bit"] = number // NODES_PER_WORD, 1 << number % NODES_PER_WORD
         nodes["head"] = nodes["tail"] = nodes["l1_port"] = NONE
-        nodes["due"] = NEVER
+        nodes["due"] = nodes["soonest"] = NEVER
         outputs["all_room"] = outputs["some_room"] = -1  # of those without a holder it does not matter
         routers["input_vcs"]["packet"] = routers["input_vcs"]["out"] = NONE
         routers["output_vcs"]["credits"] = self.net["buffer"]
@@ -334,6 +335,14 @@ def node_at(router):
 def due_at(router):
     """`due` of a node, by class."""
     return words_at(router + DUE_AT)
+
+
+@compiled()
+def set_due(router, group, time):
+    """The first packet of a class's queue may go on from this cycle; NEVER: there is none."""
+    due = due_at(router)
+    due[group] = time
+    node_at(router).soonest = min(min(due[0], due[1]), min(due[2], due[3]))
 
 
 @compiled(inline="always")
