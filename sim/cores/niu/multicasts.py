@@ -26,6 +26,7 @@ from tensim.sim.state import (
     noc_rows_of,
     packets_of,
     receivers_of,
+    schedule,
     threads_of,
     transactions_of,
     workers_mask_of,
