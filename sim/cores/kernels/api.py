@@ -248,6 +248,7 @@ OPERATIONS = {
     "dprint_tensix_dest_reg": operation(MATH, Op.PRINT_DST, "tile_id=0", "tile_id"),
 }  # fmt: skip
 
+# Calls whose C++ function has logic of its own, in riscv/include
 CPP_BY_HAND = frozenset(
     "noc_async_read noc_async_write noc_inline_dw_write noc_semaphore_set get_timestamp WAYPOINT print_full_tile print_tile_rows "
     "dprint_tensix_dest_reg".split()
