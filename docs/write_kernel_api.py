@@ -4,17 +4,17 @@ from pathlib import Path
 
 from tensim.sim.cores.kernels.api import parameters
 from tensim.sim.cores.kernels.call_descriptions import (
-    CONFIG_COSTS,
     CONFIG_TEXTS,
+    FORMULAS,
     describe,
     signature,
     vector_function,
 )
-from tensim.sim.cores.kernels.call_texts import FORMULAS, METHODS, RECORD_TITLES, SECTIONS
+from tensim.sim.cores.kernels.call_texts import METHODS, RECORD_TITLES, SECTIONS
 from tensim.sim.cores.kernels.lowering_calls import METHODS as FREE_FUNCTIONS
 from tensim.sim.cores.kernels.lowering_calls import call_names
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
-from tensim.sim.cores.operations import Config, Op
+from tensim.sim.cores.operations import CONFIG_COSTS, Config, Op
 
 PAGE = Path(__file__).with_name("kernel_api.md")
 BEGIN, END = "<!-- calls: docs/write_kernel_api.py -->", "<!-- end -->"

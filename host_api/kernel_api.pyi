@@ -169,6 +169,8 @@ def bcast_init(*arguments: Any, **options: Any) -> Any:
     """Write the whole configuration of the units."""
 def bf16_to_fp32(bits: Any) -> Any:
     """float32 bits of a bfloat16."""
+def binary_bitwise_tile_init(*arguments: Any, **options: Any) -> Any:
+    """Prepare the vector unit for the function."""
 def binary_clamped_right_shift_tile(idst0: Any, idst1: Any, odst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x >> min(y, 31), zeros shifted in (x of Dst[idst0], y of Dst[idst1], to Dst[odst])."""
 def binary_clamped_right_shift_tile_init(*arguments: Any, **options: Any) -> Any:
@@ -222,6 +224,8 @@ def binary_op_init_common(*arguments: Any, **options: Any) -> Any:
 def binary_right_shift_tile(idst0: Any, idst1: Any, odst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x >> y, with the sign (x of Dst[idst0], y of Dst[idst1], to Dst[odst])."""
 def binary_right_shift_tile_init(*arguments: Any, **options: Any) -> Any:
+    """Prepare the vector unit for the function."""
+def binary_shift_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
 def binary_tiles_init(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
@@ -728,7 +732,7 @@ def mask_binary_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
 def mask_tile(idst_data: Any, idst_mask: Any) -> Any:
     """Dst[idst_data] = Dst[idst_data] where Dst[idst_mask] is not 0, else 0."""
-def mask_tile_init() -> Any:
+def mask_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for `mask_tile`."""
 def matmul_block(in0_cb: Any, in1_cb: Any, itile0: Any, itile1: Any, idst: Any, transpose: Any, ct_dim: Any, rt_dim: Any, kt_dim: Any) -> Any:
     """The products of `rt_dim` in0 tiles (`kt_dim` apart) and `ct_dim` in1 tiles, added to Dst from `idst`."""
@@ -934,7 +938,7 @@ def noc_async_write_one_packet_set_state(dst: Any, size: Any, noc: Any = ..., vc
     """Set target tile and size for `..._with_state`."""
 def noc_async_write_one_packet_with_state(src: Any, dst: Any, noc: Any = ..., posted: Any = ...) -> Any:
     """Write to offset `dst` of the target tile, with the size set."""
-def noc_async_write_one_packet_with_trid(src: Any, dst: Any, size: Any, trid: Any, noc: Any = ..., vc: Any = ...) -> Any:
+def noc_async_write_one_packet_with_trid(src: Any, dst: Any, size: Any, trid: Any, noc: Any = ..., vc: Any = ..., posted: Any = ...) -> Any:
     """Write at most one packet under transaction id `trid`."""
 def noc_async_write_one_packet_with_trid_set_state(dst: Any, noc: Any = ..., vc: Any = ..., posted: Any = ...) -> Any:
     """Set the target tile for `..._with_trid_with_state`."""
@@ -1148,6 +1152,8 @@ def riscv_wait(cycles: Any) -> Any:
 def round_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x rounded to n decimals, half to even (x of Dst[idst], in place)."""
 def round_tile_init(*arguments: Any, **options: Any) -> Any:
+    """Prepare the vector unit for the function."""
+def rounding_op_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
 def rpow_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: a ** x (x of Dst[idst], in place)."""

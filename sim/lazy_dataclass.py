@@ -3,8 +3,11 @@ compiles a text for each of their methods.
 """
 
 import dataclasses
+import threading
 from typing import TYPE_CHECKING
 
+LOCK = threading.RLock()  # of whoever makes a class: its bases come with it
+OF_EVERY_CLASS = ("__dict__", "__weakref__")
 METHODS = ("__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__")
 
 
@@ -14,17 +17,33 @@ def _when_needed(cls, **options):
     made = []
 
     def make():
-        if not made:
-            made.append(True)
-            for name in (*stubs, *questions):
-                delattr(cls, name)
-            dataclasses.dataclass(**options)(cls)
+        with LOCK:
+            if not made:
+                _complete(cls, (*stubs, *questions), options)
+                made.append(True)
 
     stubs = {name: _stub(cls, name, make) for name in METHODS if name in _wanted(options)}
     questions = {name: _Question(name, make) for name in ("__dataclass_fields__", "__signature__")}
     for name, value in {**stubs, **questions}.items():
         setattr(cls, name, value)
     return cls
+
+
+def _complete(cls, stand_ins, options):
+    """Give a class what a dataclass has, while other threads use it: attribute by attribute, from a copy without `stand_ins`."""
+    own = {name: value for name, value in vars(cls).items() if name not in stand_ins and name not in OF_EVERY_CLASS}
+    twin = type(cls)(cls.__name__, cls.__bases__, own | {"__qualname__": cls.__qualname__})
+    before = dict(vars(twin))
+    dataclasses.dataclass(**options)(twin)
+    for name, value in vars(twin).items():
+        if name in before and before[name] is value:
+            continue
+        for cell in getattr(value, "__closure__", None) or ():
+            if cell.cell_contents is twin:  # a frozen class's __setattr__ asks whether an object is one of it
+                cell.cell_contents = cls
+        setattr(cls, name, value)
+    for name in {*before, *stand_ins} - vars(twin).keys():
+        delattr(cls, name)
 
 
 def _wanted(options):

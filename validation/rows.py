@@ -7,6 +7,7 @@ A kind of validation (`tensim.validation.noc.rows`, ...) is a module with
   numbers, of which `case.value` takes what the row measured;
 - optionally `METRICS`: {name: a `read` of its own}, for rows with several measurements; the first is the default;
 - `pairs(rows) -> dict`, if designs can be told apart in its rows: see `tensim.validation.pairs`;
+- `networks(rows) -> dict`, if its rows are calls of networks: their sums by network;
 - `require()`: UsageError where this machine lacks what its simulations need; `make validate` then leaves the kind out;
 - `RANKED = True`, if the order of its rows counts: the rank correlation is then among the figures.
 """

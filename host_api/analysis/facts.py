@@ -7,7 +7,6 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip import statistics
-from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.slots import BRISC, MATH_SLOT, NCRISC, PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
 from tensim.sim.lazy_dataclass import dataclass
 
@@ -275,14 +274,6 @@ class LaunchFacts:
                 total[1], total[2] = reason, cycles
         (_, partner), (cycles, reason, _) = max(groups.items(), key=lambda item: item[1][0])
         return Step(row, reason, cycles / self.cycles, partner)
-
-    def describe(self, step):
-        """A step in words."""
-        share = f"{100 * step.share:.0f} %"
-        if step.reason == BUSY:
-            return f"{self.thread_name(step.row)} is at work for {share} of the time"
-        what = f"{self.thread_name(step.row)} waits {share} of the time in {reason_name(step.reason)}"
-        return what if step.waits_for is None else f"{what} for {self.thread_name(step.waits_for)}"
 
 
 def launches(chip):

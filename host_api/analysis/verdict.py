@@ -156,7 +156,15 @@ def _of_chain(facts, steps):
 
 
 def _words(facts, steps):
-    return [facts.describe(step) for step in steps]
+    return [_in_words(facts, step) for step in steps]
+
+
+def _in_words(facts, step):
+    share = f"{100 * step.share:.0f} %"
+    if step.reason == BUSY:
+        return f"{facts.thread_name(step.row)} is at work for {share} of the time"
+    what = f"{facts.thread_name(step.row)} waits {share} of the time in {reason_name(step.reason)}"
+    return what if step.waits_for is None else f"{what} for {facts.thread_name(step.waits_for)}"
 
 
 def _resource_of(reason):

@@ -67,6 +67,8 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         mark_structure(result, module.structure, group_of or (lambda row: row["group"]))
     if hasattr(module, "pairs"):
         result["pairs"] = module.pairs(rows)
+    if hasattr(module, "networks"):
+        result["networks"] = module.networks(rows)
     if getattr(module, "RANKED", False):
         add_rank_correlation(result, group_of)
     if plot:
@@ -158,6 +160,11 @@ def print_summary(kind, result, skipped):
                 )
     if result.get("pairs", {}).get("n"):
         print_pairs(result["pairs"])
+    for name, sums in result.get("networks", {}).items():
+        click.echo(
+            f"{name}: {sums['rows']} operations, {sums['calls']} calls: {sums['simulated_ns'] / 1e6:.3f} ms, "
+            f"{sums['measured_ns'] / 1e6:.3f} on silicon ({sums['err_pct']:+.1f} %)"
+        )
     for item in result["failures"]:
         click.echo(f"failed {item['id']}: {item['why']}", err=True)
     for item in skipped[:SHOWN_SKIPS]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tensim.sim.cores.kernels import api, api_compute
+from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code
 from tensim.sim.cores.riscv.program import ThreadProgram
@@ -96,9 +96,8 @@ def operations_of(name):
 def _calls():
     """{call of the kernel API: {Op: kind of barrier or None}}."""
     found = {}
-    for name, call in {**api.OPERATIONS, **api_compute.OPERATIONS}.items():
-        posts = getattr(call, "posts", ())
-        found[name] = {one.op: one.arguments[0] if one.op == Op.NOC_BARRIER else None for one in posts}
+    for name, call in OPERATIONS.items():
+        found[name] = {one.op: one.arguments[0] if one.op == Op.NOC_BARRIER else None for one in call.posts}
     return {name: operations for name, operations in found.items() if operations}
 
 

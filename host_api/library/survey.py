@@ -158,7 +158,8 @@ class _Attempt:
             self._lose(slow, process.returncode, last)
             return False
         if not self.started and not slow:
-            raise UsageError(f"the tests cannot be started: {last[-1] if last else f'status {process.returncode}'}")
+            hint = next((line.strip().removeprefix("hint: ") for line in reversed(last) if "hint: " in line), None)
+            raise UsageError(f"the tests cannot be started: {_ending(process.returncode, last)}", hint=hint)
         if self.selected is None:
             why = f"does not start within {START} s" if slow else _ending(process.returncode, last)
             self.results.add_outcome(self.family, self.family, "failed", f"import: {why}", 0.0)

@@ -5,8 +5,12 @@ A program has variants: what builds its kernels for a chip, or a numpy function 
 opened with `timing=functional`.  Binding chooses one per device.
 """
 
+from __future__ import annotations
+
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 from tensim.runtime import binary_files
 from tensim.runtime.arguments import device_of
@@ -16,6 +20,17 @@ from tensim.runtime.placement import ANY, Promise
 from tensim.runtime.tensors import Tensor
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.runtime.bound_programs import Submission
+    from tensim.runtime.description import CompatReport
+    from tensim.runtime.devices import AnyDevice
+    from tensim.runtime.hooks import Hooks
+    from tensim.runtime.layouts import Layout
+    from tensim.runtime.opening import DeviceMap
+    from tensim.runtime.placement import Queues
+    from tensim.runtime.program_info import ProgramInfo, TensorInfo
+    from tensim.runtime.sync import Waitable
+
 VERSION = "1.0"
 _ids = itertools.count(1)
 
@@ -23,7 +38,9 @@ _ids = itertools.count(1)
 class Binary:
     """Programs that belong together.  `devices`: names of the promises that it needs."""
 
-    def __init__(self, programs, *, build_id="", system_desc=None):
+    def __init__(
+        self, programs: Iterable[ProgramInfo], *, build_id: str = "", system_desc: dict[str, Any] | None = None
+    ) -> None:
         self.id, self.version, self.build_id, self.system_desc = next(_ids), VERSION, build_id, system_desc
         self.programs = tuple(programs)
         names = [program.name for program in self.programs]
@@ -34,7 +51,7 @@ class Binary:
             )
 
     @property
-    def devices(self):
+    def devices(self) -> tuple[str, ...]:
         """Names of the devices that its promises ask for."""
         places = [p.placement for p in self.programs]
         places += [info.placement for p in self.programs for info in (*p.inputs, *p.outputs)]
@@ -42,12 +59,12 @@ class Binary:
         return tuple(dict.fromkeys(m.name for m in members if isinstance(m, Promise)))
 
     @property
-    def schema_hash(self):
+    def schema_hash(self) -> str:
         """Hash of the file format that `save` writes."""
         return binary_files.schema_hash()
 
     @classmethod
-    def load(cls, source):
+    def load(cls, source: str | PathLike[str] | bytes) -> Binary:
         """The binary of a file name or of bytes, verified.  BinaryError when it may not be used; UsageError for one that
         needs a host function which is not registered here.
         """
@@ -56,11 +73,11 @@ class Binary:
         binary.version = version
         return binary
 
-    def save(self, path, **settings):
+    def save(self, path: str | PathLike[str], **settings: Any) -> None:
         """Write it to a file in the Light Metal format; see `tensim.runtime.binary_files.save`."""
         binary_files.save(self, path, **settings)
 
-    def index(self, program):
+    def index(self, program: int | str) -> int:
         """Position of a program by position or name; UsageError when there is none."""
         names = [program.name for program in self.programs]
         if isinstance(program, str) and program in names:
@@ -73,11 +90,11 @@ class Binary:
             hint=f"0 to {len(names) - 1}, or {', '.join(names)}",
         )
 
-    def layout(self, program, index, kind="input"):
+    def layout(self, program: int | str, index: int, kind: str = "input") -> Layout:
         """What a program wants for an input, or gives as an output, with its stored type named."""
         return self._info(program, index, kind).wanted
 
-    def _info(self, program, index, kind="input"):
+    def _info(self, program: int | str, index: int, kind: str = "input") -> TensorInfo:
         infos = getattr(self.programs[self.index(program)], f"{kind}s", None)
         if infos is None:
             raise UsageError(f"kind is {kind!r}", hint="'input' or 'output'")
@@ -87,28 +104,34 @@ class Binary:
             )
         return infos[index]
 
-    def check(self, target, *, mode="compatible"):
+    def check(self, target: Any, *, mode: str = "compatible") -> CompatReport:
         """`CompatReport` against a device or a system description; see `tensim.runtime.description`."""
         return check(self, target, mode)
 
-    def bind(self, devices, *, max_in_flight=None):
+    def bind(self, devices: AnyDevice | DeviceMap, *, max_in_flight: int | None = None) -> BoundBinary:
         """A BoundBinary on a device or DeviceMap.  UnresolvedPromise, NoVariant, BinaryIncompatible."""
         return BoundBinary(self, devices, max_in_flight)
 
 
-def allocate_input_tensor(binary, program, index, *, device=None):
+def allocate_input_tensor(
+    binary: Binary | BoundBinary, program: int | str, index: int, *, device: AnyDevice | None = None
+) -> Tensor:
     """An empty tensor as a program wants its input.  OutOfDeviceMemory when it does not fit."""
     return _allocate(binary, program, index, device, "input")
 
 
-def allocate_output_tensor(binary, program, index, *, device=None):
+def allocate_output_tensor(
+    binary: Binary | BoundBinary, program: int | str, index: int, *, device: AnyDevice | None = None
+) -> Tensor:
     """An empty tensor as a program gives its output.  OutOfDeviceMemory when it does not fit."""
     return _allocate(binary, program, index, device, "output")
 
 
-def _allocate(binary, program, index, device, kind):
+def _allocate(
+    binary: Binary | BoundBinary, program: int | str, index: int, device: AnyDevice | None, kind: str
+) -> Tensor:
     bound = binary if isinstance(binary, BoundBinary) else None
-    info = (bound.binary if bound else binary)._info(program, index, kind)
+    info = (bound.binary if bound else cast(Binary, binary))._info(program, index, kind)
     if device is None and bound is not None:
         device = bound.home(info, bound.place_of(bound.binary.index(program)).device)
     if device is None and not info.layout.space.on_host:
@@ -117,29 +140,33 @@ def _allocate(binary, program, index, device, kind):
 
 
 def submit(
-    device,
-    binary,
-    program,
-    inputs,
+    device: AnyDevice | DeviceMap | None,
+    binary: Binary | BoundBinary,
+    program: int | str,
+    inputs: Sequence[Any],
     *,
-    outputs=None,
-    donate=(),
-    layouts="strict",
-    hooks=None,
-    wait=(),
-    queue=ANY,
-    label="",
-):
+    outputs: Sequence[Any] | None = None,
+    donate: Iterable[int | str] = (),
+    layouts: str = "strict",
+    hooks: Hooks | None = None,
+    wait: Waitable = (),
+    queue: Queues = ANY,
+    label: str = "",
+) -> Submission:
     """Run a program of a binary on tensors; returns a Submission at once.
 
     `device`: a device or DeviceMap that the binary is bound to (kept for later submits), or None for a BoundBinary.
     `strict`: an input that is not as described raises LayoutMismatch; `convert`: it is converted first.  `outputs`: written
     in place; `donate`: inputs that the program may free or reuse.
     """
-    bound = binary
+    bound: Any = binary
     if isinstance(binary, Binary):
         owner = device_of(device.default if isinstance(device, Mapping) else device, "submit")
-        bound = owner.loaded.get(binary.id) or owner.load(binary) if owner is device else binary.bind(device)
+        bound = (
+            owner.loaded.get(binary.id) or owner.load(binary)
+            if owner is device
+            else binary.bind(cast("DeviceMap", device))
+        )
     return bound.submit(
         program,
         inputs,

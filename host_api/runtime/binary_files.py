@@ -5,9 +5,14 @@ command records stand in the file.  A loaded variant hands them to the executor 
 of the placeholders.  Variants in numpy are stored by the name that `host_function` gave them.
 """
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -15,7 +20,7 @@ import tensim.device as metal
 from tensim.light_metal.binary import WRITER, LightMetalBinary, verified
 from tensim.program import Program
 from tensim.runtime.dtypes import DType
-from tensim.runtime.functions import array_function, describe_layout, layout_of, name_of
+from tensim.runtime.functions import array_function, describe_layout, dtype_named, layout_of, name_of
 from tensim.runtime.layouts import TensorDesc
 from tensim.runtime.placement import Optimal, Promise
 from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
@@ -29,6 +34,14 @@ from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.read import Decoder, Names
 from tensim.traces.light_metal.write import BinaryWriter, device_description
 
+if TYPE_CHECKING:
+    from tensim.buffer import Buffer
+    from tensim.runtime.binaries import Binary
+    from tensim.runtime.devices import MetalDevice
+    from tensim.runtime.placement import Placement
+    from tensim.runtime.trial_builds import Built
+    from tensim.sim.arch.loader import Arch
+
 ARCHITECTURES = ("wormhole_b0",)  # that variants for any chip are built for, unless others are asked for
 BUILDING_TABLES = {
     "ProgramConstructorCommand", "CreateKernelCommand", "SetRuntimeArgsUint32Command",
@@ -39,7 +52,7 @@ BUILDING_TABLES = {
 
 
 @functools.cache
-def schema_hash():
+def schema_hash() -> str:
     """SHA-256 (hex) of the schema of the files that `save` writes and `load` reads."""
     return hashlib.sha256(light_metal_schema_bytes()).hexdigest()
 
@@ -47,7 +60,7 @@ def schema_hash():
 # --- saving
 
 
-def save(binary, path, architectures=ARCHITECTURES):
+def save(binary: Binary, path: str | PathLike[str], architectures: Iterable[str] = ARCHITECTURES) -> None:
     """Write a binary to a file.
 
     `architectures`: for which variants without one are built.  UsageError for a numpy variant without a registered name, a
@@ -66,11 +79,11 @@ def save(binary, path, architectures=ARCHITECTURES):
 class _Saver:
     """Builds the variants of a binary and collects their commands."""
 
-    def __init__(self, architectures):
+    def __init__(self, architectures: Iterable[str]) -> None:
         self.architectures, self.writer = architectures, BinaryWriter()
         self.devices = {}  # architecture -> number of its scratch device in the file
 
-    def program(self, info):
+    def program(self, info: ProgramInfo) -> Node:
         variants = [node for variant in info.variants for node in self._variants(info, variant)]
         goldens = [self._golden(name, np.asarray(values)) for name, values in info.goldens.items()]
         return Node("ProgramDescription", {
@@ -80,7 +93,7 @@ class _Saver:
             "placement_json": _placement(info.placement, info.name),
         })  # fmt: skip
 
-    def _golden(self, name, values):
+    def _golden(self, name: str, values: np.ndarray) -> Node:
         bits = values.view(np.uint16) if values.dtype == DType.BF16.numpy else values
         dtype = "bf16" if values.dtype == DType.BF16.numpy else values.dtype.str
         return Node("GoldenDescription", {
@@ -88,7 +101,7 @@ class _Saver:
             "payload": self.writer.payload(np.ascontiguousarray(bits).tobytes()),
         })  # fmt: skip
 
-    def _variants(self, info, variant):
+    def _variants(self, info: ProgramInfo, variant: Variant) -> list[Node]:
         if callable(variant.cost_ns):
             raise UsageError(
                 f"a variant of program {info.name} computes its cost at run time, which a file cannot store",
@@ -113,7 +126,7 @@ class _Saver:
             for chip in archs
         ]
 
-    def _built(self, info, variant, arch):
+    def _built(self, info: ProgramInfo, variant: Variant, arch: Arch) -> dict[str, Node]:
         """Fields `build` and `rebind` of a variant for an architecture."""
         first, second = (TrialBuild(arch, info, variant, padding) for padding in (0, 1))
         _check_addresses(info, first, second)
@@ -124,21 +137,21 @@ class _Saver:
             fields["rebind"] = self._recipe(first.rebind, first.program, device)
         return fields
 
-    def _name_placeholders(self, info, scratch):
+    def _name_placeholders(self, info: ProgramInfo, scratch: TrialBuild) -> None:
         inputs, outputs, _ = scratch.build
         for tensor, (record, _) in zip((*info.inputs, *info.outputs), inputs + outputs, strict=True):
             self.writer.names[f"{info.name}/{tensor.name}@{scratch.arch.name}"] = self.writer.id(
                 "buffer", record.buffer
             )
 
-    def _device(self, scratch):
+    def _device(self, scratch: TrialBuild) -> int:
         if scratch.arch.name not in self.devices:
             number = self.devices[scratch.arch.name] = len(self.devices)
             record = c.CreateDevice(number, 1, 0, 0, scratch.arch, "off", "packet", None, 0)
             self.writer.devices.append(device_description(record, scratch.arch, scratch.arch.clock_mhz))
         return self.devices[scratch.arch.name]
 
-    def _recipe(self, built, program, device):
+    def _recipe(self, built: Built, program: int | None, device: int) -> Node:
         """The BuildDescription of (input buffers, output buffers, [(record, result)])."""
         inputs, outputs, records = built
         for record, result in inputs + outputs:
@@ -153,7 +166,7 @@ class _Saver:
         })  # fmt: skip
 
 
-def _check_addresses(info, first, second):
+def _check_addresses(info: ProgramInfo, first: TrialBuild, second: TrialBuild) -> None:
     """Two builds over buffers at other addresses differ in references only."""
     for (a, _), (b, _) in zip(first.build[2], second.build[2], strict=True):
         if isinstance(a, c.SetRuntimeArgs | c.SetCommonRuntimeArgs) and _plain(a) != _plain(b):
@@ -163,14 +176,14 @@ def _check_addresses(info, first, second):
             )
 
 
-def _plain(record):
+def _plain(record: Any) -> list[int]:
     """Arguments that stand for nothing, by place."""
     lists = [record.args] if isinstance(record, c.SetCommonRuntimeArgs) else record.args
     known = {(core, index) for core, index, _, _ in record.references}
     return [w for core, words in enumerate(lists) for index, w in enumerate(words) if (core, index) not in known]
 
 
-def _tensor(info):
+def _tensor(info: TensorInfo) -> Node:
     return Node("TensorDescription", {
         "name": info.name, "shape": info.desc.shape, "dtype": info.desc.dtype.value, "strides": info.desc.strides,
         "layout_json": json.dumps(describe_layout(info.layout)), "const": info.const,
@@ -179,12 +192,12 @@ def _tensor(info):
     })  # fmt: skip
 
 
-def _placement(place, what):
+def _placement(place: Placement, what: str) -> str | None:
     """A placement as JSON, None for none."""
     return None if place is None else json.dumps(_plain_placement(place, what))
 
 
-def _plain_placement(place, what):
+def _plain_placement(place: Placement, what: str) -> dict[str, Any]:
     if isinstance(place, Promise):
         return {"promise": place.name, "queues": place.queues}
     if isinstance(place, Optimal) and not callable(place.policy):
@@ -197,7 +210,7 @@ def _plain_placement(place, what):
 # --- loading
 
 
-def load(source):
+def load(source: str | PathLike[str] | bytes) -> tuple[list[ProgramInfo], str, str, dict[str, Any] | None]:
     """(programs, version, build id, system description) of a file name or of bytes, verified; see `Binary.load`."""
     file = verified(source)
     node = file.reader.root("binary").binary
@@ -220,7 +233,7 @@ def load(source):
     return programs, node.version or "", node.build_id or "", system_desc
 
 
-def _program(file, node):
+def _program(file: Any, node: Any) -> ProgramInfo:
     inputs, outputs = (tuple(_tensor_info(tensor) for tensor in side or ()) for side in (node.inputs, node.outputs))
     variants = tuple(_variant(file, variant, len(inputs), len(outputs)) for variant in node.variants or ())
     goldens = {golden.name: _golden_values(file, golden) for golden in node.goldens or ()}
@@ -228,25 +241,25 @@ def _program(file, node):
     return ProgramInfo(node.name or "", inputs, outputs, variants, node.is_private, mesh, place, goldens)
 
 
-def _tensor_info(node):
+def _tensor_info(node: Any) -> TensorInfo:
     strides = None if node.strides is None else tuple(node.strides.tolist())
-    desc = TensorDesc(tuple(node.shape.tolist()), DType(node.dtype), strides)
+    desc = TensorDesc(tuple(node.shape.tolist()), dtype_named(node.dtype), strides)
     layout, alias = layout_of(json.loads(node.layout_json)), node.aliases_output
     place = _placement_of(node.placement_json)
     return TensorInfo(node.name or "", desc, layout, place, node.const, None if alias < 0 else alias)
 
 
-def _placement_of(text):
+def _placement_of(text: str | None) -> Promise | Optimal | None:
     return None if text is None else _plain_to_placement(json.loads(text))
 
 
-def _plain_to_placement(plain):
+def _plain_to_placement(plain: dict[str, Any]) -> Promise | Optimal:
     if "promise" in plain:
         return Promise(plain["promise"], plain["queues"])
-    return Optimal(tuple(map(_plain_to_placement, plain["optimal"])), plain["policy"])
+    return Optimal(tuple(cast(Promise, _plain_to_placement(place)) for place in plain["optimal"]), plain["policy"])
 
 
-def _golden_values(file, node):
+def _golden_values(file: Any, node: Any) -> np.ndarray:
     dtype = np.dtype(np.uint16) if node.dtype == "bf16" else np.dtype(node.dtype)
     if dtype.hasobject or not 1 <= node.payload <= len(file.reader.root("payloads").payloads or ()):
         raise ValueError(f"golden {node.name!r} contains no numeric data")
@@ -254,7 +267,7 @@ def _golden_values(file, node):
     return values.view(DType.BF16.numpy) if node.dtype == "bf16" else values
 
 
-def _variant(file, node, inputs, outputs):
+def _variant(file: Any, node: Any, inputs: int, outputs: int) -> Variant:
     function = None if node.function is None else array_function(node.function)
     if node.build is None:
         return Variant(node.target, function=function, cost_ns=node.cost_ns)
@@ -266,11 +279,11 @@ def _variant(file, node, inputs, outputs):
 class _Recipe:
     """The commands that build a program, over other buffers each time."""
 
-    def __init__(self, file, node, inputs, outputs):
+    def __init__(self, file: Any, node: Any, inputs: int, outputs: int) -> None:
         self.file, self.node, self.counts = file, node, (inputs, outputs)
         self._check(node, programs=1)
 
-    def _check(self, node, programs):
+    def _check(self, node: Any, programs: int) -> None:
         """ValueError for commands that do other than make so many programs."""
         if node.first + node.count > len(self.file):
             raise ValueError(f"commands {node.first} to {node.first + node.count} of {len(self.file)}")
@@ -284,11 +297,11 @@ class _Recipe:
         if made != programs:
             raise ValueError(f"commands {node.first} to {node.first + node.count} make {made} programs, not {programs}")
 
-    def build(self, device, inputs, outputs):
+    def build(self, device: MetalDevice, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> Program:
         """See Variant.build."""
         names = Names(new_id)
         decoder = Decoder(self.file, names, _no_kernel)
-        program = None
+        program: Any = None
         for node in self._nodes(self.node, names, inputs, outputs):
             if node.table == "ProgramConstructorCommand":
                 program = Program()
@@ -298,17 +311,17 @@ class _Recipe:
         program.decoder = decoder  # knows the names of its kernels, for rebinding
         return program
 
-    def rebinder(self, node):
+    def rebinder(self, node: Any) -> Callable[..., None]:
         """See Variant.rebind."""
         self._check(node, programs=0)
 
-        def rebind(program, inputs, outputs):
+        def rebind(program: Any, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
             for command in self._nodes(node, program.decoder.names, inputs, outputs):
                 _submit(program.decoder, command)
 
         return rebind
 
-    def _nodes(self, node, names, inputs, outputs):
+    def _nodes(self, node: Any, names: Names, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> Iterator[Any]:
         """The commands, with placeholders standing for these buffers."""
         for ids, buffers in ((node.inputs, inputs), (node.outputs, outputs)):
             for number, buffer in zip(_ids(ids), buffers, strict=True):
@@ -316,18 +329,18 @@ class _Recipe:
         return (self.file.command(index) for index in range(node.first, node.first + node.count))
 
 
-def _ids(vector):
+def _ids(vector: Any) -> Sequence[int]:
     return () if vector is None else vector.tolist()
 
 
-def _no_kernel(file_name):
+def _no_kernel(file_name: str) -> NoReturn:
     raise BinaryError(
         f"the binary does not contain the source of kernel {file_name}",
         hint="save the binary again, from the program that has the kernel",
     )
 
 
-def _submit(decoder, node):
+def _submit(decoder: Decoder, node: Any) -> None:
     """Carry out a command with the addresses that its references have now."""
     try:
         record = decoder.record(node)
@@ -343,7 +356,7 @@ def _submit(decoder, node):
     decoder.created_as(node, metal.submit(record))
 
 
-def _with_addresses(record):
+def _with_addresses(record: Any) -> Any:
     common = isinstance(record, c.SetCommonRuntimeArgs)
     args = [list(words) for words in ([record.args] if common else record.args)]
     buffers = metal.current_system().executor.buffers

@@ -2,10 +2,14 @@
 allocated, kernels built once per set of buffers (docs/hardware/runtime.md#binaries-and-submit).
 """
 
+from __future__ import annotations
+
 import json
+import typing
 from collections import OrderedDict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +36,17 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.loop.environment import FS_PER_NS
 
+if TYPE_CHECKING:
+    from tensim.runtime.binaries import Binary
+    from tensim.runtime.devices import AnyDevice
+    from tensim.runtime.hooks import Hooks
+    from tensim.runtime.opening import DeviceMap
+    from tensim.runtime.placement import Optimal, QueueMask, Queues
+    from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
+    from tensim.runtime.queues import Queue
+    from tensim.runtime.sync import Waitable
+    from tensim.runtime.system import System
+
 PROGRAMS_KEPT = 64  # built programs per bound binary
 
 
@@ -54,13 +69,13 @@ class Submission:
 
     outputs: list
     event: Event
-    plan: SubmitPlan
+    plan: Any  # a SubmitPlan, or a list of them
 
 
 class BoundBinary:
     """A binary whose programs have devices.  `max_in_flight`: submits that may be under way before the host blocks."""
 
-    def __init__(self, binary, devices, max_in_flight):
+    def __init__(self, binary: Binary, devices: AnyDevice | DeviceMap, max_in_flight: int | None) -> None:
         if max_in_flight is not None and max_in_flight < 1:
             raise UsageError(
                 f"max_in_flight is {max_in_flight}; it must be at least 1", hint="leave it out for any number"
@@ -74,10 +89,10 @@ class BoundBinary:
         self._built, self._under_way, self.resident = OrderedDict(), deque(), {}
 
     @property
-    def system(self):
-        return self.default.system
+    def system(self) -> System:
+        return typing.cast("AnyDevice", self.default).system
 
-    def _check_promises(self):
+    def _check_promises(self) -> None:
         missing = [name for name in self.binary.devices if name not in self.names]
         if missing:
             keys = ", ".join(self.names) or "none"
@@ -87,21 +102,22 @@ class BoundBinary:
                 hint="bind it to a DeviceMap with these names",
             )
 
-    def _place(self, program):
+    def _place(self, program: ProgramInfo) -> Affinity | Optimal:
         """Affinity of a program, or an Optimal of several."""
-        absent = isinstance(program.placement, Promise) and self.names.get(program.placement.name, 0) is None
-        if absent:
+        place = program.placement
+        if isinstance(place, Promise) and self.names.get(place.name, 0) is None:
             raise NoVariant(
-                f"program {program.name} is for device {program.placement.name}, which is optional and absent",
-                where={"program": program.name, "device": program.placement.name},
+                f"program {program.name} is for device {place.name}, which is optional and absent",
+                where={"program": program.name, "device": place.name},
                 hint="bind it to a host device",
             )
-        return resolve(program.placement, self.names, default=self.default)
+        return typing.cast("Affinity | Optimal", resolve(place, self.names, default=self.default))
 
-    def _variant(self, program, place):
+    def _variant(self, program: ProgramInfo, place: Affinity | Optimal) -> dict[Any, Variant]:
         """{device: variant} for every device that the program may run on."""
-        found = {}
-        for member in getattr(place, "choices", (place,)):
+        found: dict[Any, Variant] = {}
+        members: tuple[Any, ...] = getattr(place, "choices", (place,))
+        for member in members:
             _check_mesh(program, member.device)
             variant = next((v for v in program.variants if v.runs_on(member.device)), None)
             if variant is None:
@@ -117,8 +133,18 @@ class BoundBinary:
     # --- running
 
     def submit(
-        self, program, inputs, *, outputs=None, donate=(), layouts="strict", wait=(), queue=ANY, label="", hooks=None
-    ):
+        self,
+        program: int | str,
+        inputs: Sequence[Any],
+        *,
+        outputs: Sequence[Any] | None = None,
+        donate: Iterable[int] = (),
+        layouts: str = "strict",
+        wait: Waitable = (),
+        queue: Queues = ANY,
+        label: str = "",
+        hooks: Hooks | None = None,
+    ) -> Submission:
         """See `submit`."""
         index = self.binary.index(program)
         info = self.binary.programs[index]
@@ -135,9 +161,19 @@ class BoundBinary:
             label=label, hooks=hooks,
         )  # fmt: skip
 
-    def _submit_on_mesh(self, index, info, place, inputs, *, outputs, layouts, **settings):
+    def _submit_on_mesh(
+        self,
+        index: int,
+        info: ProgramInfo,
+        place: Affinity,
+        inputs: Sequence[Any],
+        *,
+        outputs: Sequence[Any] | None,
+        layouts: str,
+        **settings: Any,
+    ) -> Submission:
         """Run the program on every chip of a mesh, each on its parts of the tensors."""
-        mesh = place.device
+        mesh = typing.cast(MeshDevice, place.device)
         _check_count(info, inputs)
         inputs = [_spread(wanted, x, mesh, layouts) for wanted, x in zip(info.inputs, inputs, strict=True)]
         faces = [(x.desc, x.placements) for x in outputs or ()] or [
@@ -154,10 +190,24 @@ class BoundBinary:
             ShardedTensor(*face[:1], mesh, face[1], [part.outputs[number] for part in parts])
             for number, face in enumerate(faces)
         ]
-        return Submission(results, Event.all_of(*[part.event for part in parts]), [part.plan for part in parts])
+        return Submission(list(results), Event.all_of(*[part.event for part in parts]), [part.plan for part in parts])
 
-    def _submit_on(self, index, info, place, inputs, *, outputs, donate, layouts, wait, queue, label, hooks):
-        device = place.device
+    def _submit_on(
+        self,
+        index: int,
+        info: ProgramInfo,
+        place: Affinity,
+        inputs: Sequence[Any],
+        *,
+        outputs: Sequence[Any] | None,
+        donate: Iterable[int],
+        layouts: str,
+        wait: Waitable,
+        queue: Queues,
+        label: str,
+        hooks: Hooks | None,
+    ) -> Submission:
+        device: Any = place.device
         inputs, outputs = _tensors(info, inputs, self.system), outputs and _tensors(info, outputs, self.system)
         donated, plan = _donated(info, inputs, outputs, donate), SubmitPlan(device, -1, [], [], [])
         self._limit()
@@ -173,11 +223,11 @@ class BoundBinary:
             self._under_way.append(event)
         return Submission(results, event, plan)
 
-    def place_of(self, index):
+    def place_of(self, index: int) -> Affinity:
         """The Affinity where a program would run now."""
         return choose(self.places[index], load=_load, cost=lambda candidate: self._cost(index, candidate))
 
-    def _limit(self):
+    def _limit(self) -> None:
         if self.max_in_flight is None:
             return
         self.system.executor.catch_up()
@@ -186,20 +236,31 @@ class BoundBinary:
         if len(self._under_way) >= self.max_in_flight:
             settle(self._under_way.popleft())
 
-    def _cost(self, index, place):
+    def _cost(self, index: int, place: Affinity) -> float:
         """Estimated ns on a device: the variant's cost where it states one, and the queues' load."""
         variant = self.variants[index][place.device]
         cost = variant.cost_ns
         return (cost(*[i.desc for i in self.binary.programs[index].inputs]) if callable(cost) else cost) + _load(place)
 
-    def _inputs(self, info, inputs, device, layouts, plan, wait):
+    def _inputs(
+        self, info: ProgramInfo, inputs: Sequence[Any], device: Any, layouts: str, plan: SubmitPlan, wait: Waitable
+    ) -> list[Tensor]:
         _check_count(info, inputs)
         return [
             self._input(position, wanted, tensor, device, layouts, plan, wait)
             for position, (wanted, tensor) in enumerate(zip(info.inputs, inputs, strict=True))
         ]
 
-    def _input(self, position, wanted, tensor, device, layouts, plan, wait):
+    def _input(
+        self,
+        position: int,
+        wanted: TensorInfo,
+        tensor: Tensor,
+        device: Any,
+        layouts: str,
+        plan: SubmitPlan,
+        wait: Waitable,
+    ) -> Tensor:
         """The tensor of an input on the program's device: from its home, where `strict` wants it to be."""
         tensor.storage  # noqa: B018  raises when it is gone
         home = self.home(wanted, device)
@@ -217,14 +278,22 @@ class BoundBinary:
         plan.transfers.append((wanted.name, plan_layout(tensor, wanted.wanted, device)))
         return to_layout(tensor, wanted.wanted, device, wait=wait, label=f"bring {wanted.name}")
 
-    def home(self, wanted, device):
+    def home(self, wanted: TensorInfo, device: Any) -> Any:
         """The device on which a tensor of a program that runs on `device` lies before and after it."""
         if wanted.placement is None:
             return device
-        home = choose(resolve(wanted.placement, self.names, default=self.default), load=_load, cost=_load).device
+        place = typing.cast("Affinity | Optimal", resolve(wanted.placement, self.names, default=self.default))
+        home = choose(place, load=_load, cost=_load).device
         return device if device in getattr(home, "devices", ()) else home
 
-    def _outputs(self, info, outputs, device, inputs, donated):
+    def _outputs(
+        self,
+        info: ProgramInfo,
+        outputs: Sequence[Any] | None,
+        device: Any,
+        inputs: Sequence[Any],
+        donated: Iterable[int],
+    ) -> tuple[list[Tensor], list[Tensor]]:
         """(tensors that the program writes, tensors that they become at their homes)."""
         if outputs is not None and len(outputs) != len(info.outputs):
             raise LayoutMismatch(
@@ -253,17 +322,30 @@ class BoundBinary:
             results.append(written[-1])
         return written, results
 
-    def _bring_home(self, info, written, results, event, plan):
+    def _bring_home(
+        self, info: ProgramInfo, written: Sequence[Tensor], results: list[Tensor], event: Event, plan: SubmitPlan
+    ) -> Event:
         """Move outputs to their homes; returns the event of everything."""
         events = [event]
         for wanted, here, home in zip(info.outputs, written, results, strict=True):
             if here is not home:
                 plan.transfers.append((wanted.name, plan_layout(here, home.layout, home.device)))
-                events.append(to_layout_into(home, here, label=f"bring {wanted.name}"))
+                events.append(typing.cast(Event, to_layout_into(home, here, label=f"bring {wanted.name}")))
                 here.release()
         return Event.all_of(*events)
 
-    def _run(self, index, info, device, inputs, outputs, mask, wait, label, hooks):
+    def _run(
+        self,
+        index: int,
+        info: ProgramInfo,
+        device: Any,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        mask: QueueMask,
+        wait: Waitable,
+        label: str,
+        hooks: Hooks | None,
+    ) -> tuple[Event, int]:
         variant, queue = self._variant_on(index, device), device.queue_for(mask)
         reads, writes = [t.storage for t in inputs], [t.storage for t in outputs]
         emit = (self._function if variant.function is not None and variant.build is None else self._program)(
@@ -279,22 +361,33 @@ class BoundBinary:
             device.system.capturing.use([*inputs, *outputs])
         return event, queue.id
 
-    def _variant_on(self, index, device):
+    def _variant_on(self, index: int, device: Any) -> Variant:
         found = self.variants[index]
         return next(variant for place, variant in found.items() if device in getattr(place, "devices", (place,)))
 
-    def _program(self, index, info, variant, device, queue, inputs, outputs):
+    def _program(
+        self,
+        index: int,
+        info: ProgramInfo,
+        variant: Variant,
+        device: Any,
+        queue: Queue,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+    ) -> Callable[[], Any]:
         program = self._built_program(index, variant, device, inputs, outputs)
         if program is None:
             return lambda: None
         return lambda: device.system.executor.submit(c.EnqueueProgram(device.number, queue.id, program.id, False))
 
-    def _built_program(self, index, variant, device, inputs, outputs):
+    def _built_program(
+        self, index: int, variant: Variant, device: Any, inputs: Sequence[Any], outputs: Sequence[Any]
+    ) -> Any:
         """The program over these buffers: built before, given other buffers, or built now."""
         if variant.build is None:
             return None
         buffers = [t.storage.buffer for t in inputs], [t.storage.buffer for t in outputs]
-        key = (index, device.number)
+        key: tuple[int, ...] = (index, device.number)
         if variant.rebind is None:
             key += tuple(b.unique_id for side in buffers for b in side)
         program = self._built.get(key)
@@ -306,19 +399,29 @@ class BoundBinary:
             variant.rebind(program, *buffers)
         return program
 
-    def _function(self, index, info, variant, device, queue, inputs, outputs):
+    def _function(
+        self,
+        index: int,
+        info: ProgramInfo,
+        variant: Variant,
+        device: Any,
+        queue: Queue,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+    ) -> Callable[[], Any]:
         cost = variant.cost_ns(*[t.desc for t in inputs]) if callable(variant.cost_ns) else variant.cost_ns
         storages = [t.storage for t in (*inputs, *outputs)]
         memories = [storage.memory() for storage in storages]
         faces = {"inputs": inputs, "outputs": outputs}
         parameters = {side: [describe_tensor(t.desc, t.layout) for t in tensors] for side, tensors in faces.items()}
-        name = name_of(variant.function) or f"program {info.name}"  # only a registered one can be replayed
+        function = typing.cast(Callable, variant.function)
+        name = name_of(function) or f"program {info.name}"  # only a registered one can be replayed
         return queue.emit_function(
-            name, lambda: call_on_arrays(variant.function, parameters, memories), round(cost * FS_PER_NS),
+            name, lambda: call_on_arrays(function, parameters, memories), round(cost * FS_PER_NS),
             buffers_of(storages), json.dumps(parameters),
         )  # fmt: skip
 
-    def _give_away(self, info, tensor, results, position):
+    def _give_away(self, info: ProgramInfo, tensor: Tensor, results: list[Tensor], position: int) -> None:
         output = info.inputs[position].aliases_output
         error = UseAfterDonate(
             f"{tensor.name} was donated to program {info.name}",
@@ -337,7 +440,7 @@ class BoundBinary:
 
     # --- embedded
 
-    def run_resident(self, entry, wait):
+    def run_resident(self, entry: int | str, wait: Waitable) -> tuple[dict[str, Tensor], Event]:
         """Run a program on tensors that live in the device: ({name: output}, Event).  Inputs begin as their goldens or zero."""
         index = self.binary.index(entry)
         info, device = self.binary.programs[index], self.default
@@ -346,7 +449,7 @@ class BoundBinary:
         event, _ = self._run(index, info, device, inputs, outputs, ANY, wait, info.name, None)
         return {wanted.name: tensor for wanted, tensor in zip(info.outputs, outputs, strict=True)}, event
 
-    def _resident(self, wanted, device, value):
+    def _resident(self, wanted: TensorInfo, device: Any, value: Any) -> Tensor:
         if wanted.name not in self.resident:
             tensor = self.resident[wanted.name] = Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name)
             if value is not None:
@@ -354,13 +457,13 @@ class BoundBinary:
         return self.resident[wanted.name]
 
 
-def _load(place):
+def _load(place: Affinity) -> int:
     """Commands outstanding on the queues of an affinity."""
     devices = getattr(place.device, "devices", [place.device])
     return sum(queue.outstanding for device in devices for queue in device.queues if place.queues >> queue.id & 1)
 
 
-def _queues(queue, place):
+def _queues(queue: Any, place: Any) -> QueueMask:
     if queue != ANY and not executable_with(Affinity(place.device, queue), place):
         raise AffinityConflict(
             f"the submit asks for queues {queue:#x}, the program is placed on queues {place.queues:#x} of {place.device.name}",
@@ -370,7 +473,7 @@ def _queues(queue, place):
     return queue if queue != ANY else place.queues
 
 
-def _check_count(info, inputs):
+def _check_count(info: ProgramInfo, inputs: Sequence[Any]) -> None:
     if len(inputs) != len(info.inputs):
         raise LayoutMismatch(
             f"{info.name} takes {len(info.inputs)} inputs, {len(inputs)} were given",
@@ -379,7 +482,7 @@ def _check_count(info, inputs):
         )
 
 
-def _spread(wanted, x, mesh, layouts):
+def _spread(wanted: TensorInfo, x: Any, mesh: MeshDevice, layouts: str) -> ShardedTensor:
     """An input of a program on a mesh: spread over it; `convert` gives a whole tensor to every chip."""
     if isinstance(x, ShardedTensor) and x.mesh.devices == mesh.devices:
         return x
@@ -393,7 +496,7 @@ def _spread(wanted, x, mesh, layouts):
     )
 
 
-def _tensors(info, tensors, system):
+def _tensors(info: ProgramInfo, tensors: Iterable[Any], system: System) -> list[Tensor]:
     """A list of tensors of this system."""
     call = f"program {info.name}"
     if hasattr(tensors, "desc"):
@@ -403,7 +506,9 @@ def _tensors(info, tensors, system):
     return tensors
 
 
-def _donated(info, inputs, outputs, donate):
+def _donated(
+    info: ProgramInfo, inputs: Sequence[Tensor], outputs: Sequence[Any] | None, donate: Iterable[int]
+) -> list[int]:
     """The positions that were donated, each tensor once."""
     donated = {}
     for position in donate:
@@ -420,15 +525,15 @@ def _donated(info, inputs, outputs, donate):
     return list(donated.values())
 
 
-def _lies_on(device, wanted, place):
+def _lies_on(device: Any, wanted: TensorInfo, place: AnyDevice | None) -> bool:
     """Whether tensors at `place` (a device, None: host memory) are where a program on `device` has them."""
     return device.home_of(wanted.wanted)[1] is place
 
 
-def _differences(wanted, tensor, home):
+def _differences(wanted: TensorInfo, tensor: Tensor, home: Any) -> dict[str, tuple[object, object]]:
     """{field: (expected, found)} between a described and a given tensor."""
     layout, device = home.home_of(wanted.wanted)
-    found = {}
+    found: dict[str, tuple[object, object]] = {}
     if tensor.desc.shape != wanted.desc.shape:
         found["shape"] = (wanted.desc.shape, tensor.desc.shape)
     both_on_host = layout.space.on_host and tensor.layout.space.on_host  # of two kinds
@@ -440,13 +545,15 @@ def _differences(wanted, tensor, home):
     return found
 
 
-def _different_data(wanted, tensor):
+def _different_data(wanted: TensorInfo, tensor: Tensor) -> dict[str, tuple[object, object]]:
     """As `_differences`, for a tensor whose layout and place do not matter."""
     pairs = {"shape": (wanted.desc.shape, tensor.desc.shape), "dtype": (wanted.desc.dtype, tensor.desc.dtype)}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _mismatch(position, wanted, differences, kind="input"):
+def _mismatch(
+    position: int, wanted: TensorInfo, differences: dict[str, tuple[object, object]], kind: str = "input"
+) -> LayoutMismatch:
     lines = [f"{name}: expected {expected}, found {found}" for name, (expected, found) in differences.items()]
     hint = f"to_layout(tensor, binary.layout(program, {position}), device), or submit(..., layouts='convert')"
     if kind == "output":
@@ -464,7 +571,7 @@ def _mismatch(position, wanted, differences, kind="input"):
     )
 
 
-def _check_mesh(program, device):
+def _check_mesh(program: ProgramInfo, device: Any) -> None:
     """A program that is made for a mesh of some shape runs on such a one only."""
     shape = getattr(device, "shape", (1, 1))
     if tuple(program.mesh_shape) not in ((1, 1), shape):
@@ -476,12 +583,12 @@ def _check_mesh(program, device):
         )
 
 
-def is_resident(wanted, tensor, home):
+def is_resident(wanted: TensorInfo, tensor: Tensor, home: Any) -> bool:
     """Whether an input is a constant of the host, which is uploaded once."""
     return wanted.const and tensor.device is None and home.scheme != "host"
 
 
-def _upload(wanted, tensor, home, plan):
+def _upload(wanted: TensorInfo, tensor: Tensor, home: Any, plan: SubmitPlan) -> Tensor:
     before = tensor.system.stats["residency.misses"]
     resident = tensor.system.residency.get(tensor, home, wanted.wanted)
     if tensor.system.stats["residency.misses"] > before:

@@ -13,8 +13,12 @@ A unit has one raw value per place and chip; the place is what `core` selects:
 difference of two readings is what happened between them.
 """
 
+from __future__ import annotations
+
 import difflib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -26,50 +30,56 @@ from tensim.sim.host.topology import HOST
 from tensim.sim.loop.environment import FS_PER_NS
 from tensim.sim.noc.topology import INJECT, LINKS_PER_TILE
 
-REDUCTIONS = {"sum": np.sum, "min": np.min, "max": np.max, "avg": np.mean}
+if TYPE_CHECKING:
+    from tensim.runtime.devices import OpenDevice, SimAccelerator
+    from tensim.runtime.system import System
+
+Raw: TypeAlias = Mapping[int | None, np.ndarray]  # chip number, None for the host -> value of every place
+Reading: TypeAlias = Callable[[Any], np.ndarray]  # of an open chip
+REDUCTIONS: dict[Any, Callable[..., Any]] = {"sum": np.sum, "min": np.min, "max": np.max, "avg": np.mean}
 
 
-def _threads(device, values):
+def _threads(device: Any, values: np.ndarray) -> np.ndarray:
     """Values of every thread as (workers, threads of a core)."""
     return values.reshape(-1, THREADS_PER_CORE)
 
 
-def _busy(thread):
+def _busy(thread: int) -> Reading:
     return lambda device: _threads(device, device.chip.work["busy"])[:, thread]
 
 
-def _stalls(first, end):
+def _stalls(first: int, end: int) -> Reading:
     """Cycles that the threads of a core waited, for reasons `first` to `end` of `tensim.sim.state`."""
     return lambda device: _threads(device, device.chip.work["stalls"][:, first:end].sum(axis=1)).sum(axis=1)
 
 
-def _operations(device):
+def _operations(device: Any) -> np.ndarray:
     return _threads(device, device.chip.work["operations"]).sum(axis=1)
 
 
-def _links(noc, field, kind=slice(None)):
+def _links(noc: int, field: str, kind: Any = slice(None)) -> Reading:
     """A figure of the links that leave each tile of a NoC."""
 
-    def read(device):
+    def read(device: Any) -> np.ndarray:
         links = device.chip.arrays["links"][field].reshape(2, -1, LINKS_PER_TILE)
         return links[noc][:, kind].reshape(links.shape[1], -1).sum(axis=1)
 
     return read
 
 
-def _noc_bytes(noc):
+def _noc_bytes(noc: int) -> Reading:
     flits = _links(noc, "flits", INJECT)
     return lambda device: flits(device) * int(device.chip.machine["flit_bytes"])
 
 
-def _channel(field):
+def _channel(field: str) -> Reading:
     return lambda device: device.chip.arrays["channels"][field].copy()
 
 
-def _moved(kind, towards_host, towards_chip):
+def _moved(kind: str, towards_host: bool, towards_chip: bool) -> Reading:
     """Bytes that ended their way over the links of a kind at this chip."""
 
-    def read(device):
+    def read(device: Any) -> np.ndarray:
         topology, place = device.system.topology, device.state.place
         moved = (
             count
@@ -82,14 +92,14 @@ def _moved(kind, towards_host, towards_chip):
     return read
 
 
-def _queue(part):
-    def read(device):
+def _queue(part: str) -> Reading:
+    def read(device: Any) -> np.ndarray:
         return np.array([queue_times(device, queue.id)[part] for queue in device.queues])
 
     return read
 
 
-def queue_times(device, number):
+def queue_times(device: OpenDevice, number: int) -> dict[str, float]:
     """{"busy", "wait", "idle"} ns of a queue since its device was opened.
 
     busy: a command is carried out; wait: the next one was issued and what it depends on holds it up; idle: the rest.
@@ -98,8 +108,9 @@ def queue_times(device, number):
     for span in device.system.spans:
         if span.device != device.name or span.queue != number or span.end is None:
             continue
-        ready = max(last, span.event.t_submit)
-        busy, wait, last = busy + span.end - span.start, wait + max(span.start - ready, 0.0), span.end
+        start, end = cast(float, span.start), span.end
+        ready = max(last, cast(float, cast(Any, span.event).t_submit))
+        busy, wait, last = busy + end - start, wait + max(start - ready, 0.0), end
     lived = max(device.system.host_ns - device.opened_ns, last - device.opened_ns)
     return {"busy": busy, "wait": wait, "idle": lived - busy - wait}
 
@@ -140,7 +151,7 @@ HOST_EVENTS = {
 }
 
 
-def counter_names():
+def counter_names() -> list[str]:
     """Every counter, without selectors."""
     chip = [f"sim.{unit}.{event}" for unit, events in UNITS.items() for event in events]
     return [*chip, *(f"host.{event}" for event in HOST_EVENTS)]
@@ -153,16 +164,16 @@ class Counter:
     name: str
     unit: str | None
     event: str
-    chip: object = "sum"
-    core: object = "sum"
+    chip: int | tuple[int, int] | str = "sum"
+    core: int | tuple[int, int] | str = "sum"
 
-    def raw(self, system):
+    def raw(self, system: System) -> Raw:
         """{chip number: value of every place}; of the host: {None: its one value}."""
         if self.unit is None:
             return {None: np.array([HOST_EVENTS[self.event](system)])}
         return {device.number: UNITS[self.unit][self.event](device) for device in _chips(system)}
 
-    def check(self, system):
+    def check(self, system: System) -> None:
         """UnknownCounter when a selector names a chip or place that is not there."""
         if self.unit is None:
             return
@@ -174,11 +185,11 @@ class Counter:
         for device in devices.values():
             self._place(device)
 
-    def _place(self, device):
+    def _place(self, device: Any) -> int | None:
         """The selected place as an index; None for reductions."""
         if self.core in REDUCTIONS:
             return None
-        index, count = self.core, len(UNITS[self.unit][self.event](device))
+        index, count = cast("int | tuple[int, int]", self.core), len(UNITS[cast(str, self.unit)][self.event](device))
         if isinstance(index, tuple):
             width, height = _grid(self.unit, device)
             x, y = index
@@ -187,7 +198,7 @@ class Counter:
             raise _unknown(self.name, f"{device.name} has {count} places for {self.unit}, numbered from 0", [])
         return index
 
-    def reduce(self, raw, system):
+    def reduce(self, raw: Raw, system: System) -> float:
         """One number of raw values: the selected core, or all reduced, then the same over chips."""
         if self.unit is None:
             return float(raw[None][0])
@@ -201,20 +212,19 @@ class Counter:
         return float(REDUCTIONS[self.chip](list(values.values()))) if values else 0.0
 
 
-def _chips(system):
-    return sorted(
-        (device for device in system.open_devices() if device.scheme != "host"), key=lambda device: device.number
-    )
+def _chips(system: System) -> list[SimAccelerator]:
+    chips = [cast("SimAccelerator", device) for device in system.open_devices() if device.scheme != "host"]
+    return sorted(chips, key=lambda device: device.number)
 
 
-def _grid(unit, device):
+def _grid(unit: str | None, device: Any) -> tuple[int, int]:
     """(width, height) of the coordinates that a unit's places have."""
     sizes = {"tensix": device.arch.grid, "riscv": device.arch.grid}
     sizes |= {noc: device.arch.noc_size for noc in ("noc0", "noc1")}
-    return sizes.get(unit, (0, 0))
+    return sizes.get(cast(str, unit), (0, 0))
 
 
-def _unknown(name, why, matches):
+def _unknown(name: str, why: str, matches: list[str]) -> UnknownCounter:
     known = ", ".join(matches)
     return UnknownCounter(
         f"counter {name!r}: {why}",
@@ -225,7 +235,7 @@ def _unknown(name, why, matches):
     )
 
 
-def parse_counter(name):
+def parse_counter(name: str) -> Counter:
     """The `Counter` of a name; UnknownCounter with near matches."""
     parts = name.split(".")
     if parts[0] == "host" and len(parts) == 2 and parts[1] in HOST_EVENTS:
@@ -243,7 +253,7 @@ def parse_counter(name):
     return Counter(name, parts[1], parts[2], **selectors)
 
 
-def _selector(name, stem, key, text):
+def _selector(name: str, stem: str, key: str, text: str) -> Any:
     if text in REDUCTIONS:
         return text
     numbers = text.split("-")
@@ -259,7 +269,7 @@ class Counters:
     UnknownCounter; UsageError for more hardware counters (all but the host's) than `SystemConfig.max_counters`.
     """
 
-    def __init__(self, names, system):
+    def __init__(self, names: Iterable[str], system: System) -> None:
         self.system, self.counters = system, [parse_counter(name) for name in names]
         for counter in self.counters:
             counter.check(system)
@@ -272,18 +282,18 @@ class Counters:
             )
         self.start()
 
-    def start(self):
+    def start(self) -> None:
         """Count from now on."""
         self._before = [counter.raw(self.system) for counter in self.counters]
 
-    def raw(self):
+    def raw(self) -> dict[str, Raw]:
         """{name: {chip number: value of every place}} since `start`; chips opened since count from nothing."""
         return {
             counter.name: {chip: values - before.get(chip, 0) for chip, values in counter.raw(self.system).items()}
             for counter, before in zip(self.counters, self._before, strict=True)
         }
 
-    def read(self):
+    def read(self) -> dict[str, float]:
         """{name: reduced value} since `start`."""
         raw = self.raw()
         return {counter.name: counter.reduce(raw[counter.name], self.system) for counter in self.counters}

@@ -6,11 +6,14 @@ describe(system)  {"chips": [...], "links": [...], "capabilities": {...}}, ready
 check(binary, target, mode)  CompatReport
 """
 
+from __future__ import annotations
+
 import difflib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tensim.runtime.dtypes import DType
 from tensim.runtime.errors import BinaryIncompatible
@@ -26,6 +29,15 @@ from tensim.sim.host.buffers import expand
 from tensim.sim.host.topology import HOST
 from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
 
+if TYPE_CHECKING:
+    from tensim.runtime.binaries import Binary
+    from tensim.runtime.placement import Affinity, Promise
+    from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
+    from tensim.runtime.selection import DeviceInfo
+    from tensim.runtime.system import System
+    from tensim.sim.arch.loader import Arch
+    from tensim.sim.host.topology import Link
+
 MODES = ("compatible", "exact")
 DATA_MOVEMENT_THREADS, COMPUTE_THREADS = 2, 3  # BRISC, NCRISC; unpack, math, pack
 
@@ -33,7 +45,7 @@ DATA_MOVEMENT_THREADS, COMPUTE_THREADS = 2, 3  # BRISC, NCRISC; unpack, math, pa
 # --- description
 
 
-def describe(target):
+def describe(target: Any) -> dict[str, Any]:
     """A system, or the part of one that an open device (or mesh) is, as plain data; nothing is opened.
 
     `chips`: one entry per chip, in the order declared (see `_chip`); `links`: those among these chips and the host, with
@@ -47,24 +59,24 @@ def describe(target):
     return _whole(target.system, chips, sorted({_runs(device) for device in members}))
 
 
-def describe_declared(system, info):
+def describe_declared(system: System, info: DeviceInfo) -> dict[str, Any]:
     """The part of a system that a declared device is, as `describe` gives it once it is open with its defaults."""
     number = None if info.scheme == "host" else system.inventory.chip_of(info)
     chips = [] if number is None else [_chip(system, number, system.archs[number])]
     return _whole(system, chips, [info.scheme])
 
 
-def _open_chip(device):
+def _open_chip(device: Any) -> dict[str, Any]:
     number = device.system.inventory.chip_of(device.info)
     return _chip(device.system, number, device.arch) | {"queues": len(device.queues)}
 
 
-def _runs(device):
+def _runs(device: Any) -> str:
     """The scheme of the variants that a device runs: those in numpy when its timing is functional."""
     return "host" if getattr(device, "timing", "cycle") == "functional" else device.scheme
 
 
-def _whole(system, chips, schemes):
+def _whole(system: System, chips: list[dict[str, Any]], schemes: list[str]) -> dict[str, Any]:
     places = {HOST, *(chip["place"] for chip in chips)}
     links = [link for link in system.topology.links if {link.src, link.dst} <= places]
     return {
@@ -78,7 +90,7 @@ def _whole(system, chips, schemes):
     }
 
 
-def _chip(system, number, arch):
+def _chip(system: System, number: int, arch: Arch) -> dict[str, Any]:
     """Sizes in bytes, alignments in bytes, grid as [columns, rows], tiles as [height, width]; `remote_of`: the chip through
     which the host reaches it, None when it has PCIe itself.
     """
@@ -97,12 +109,15 @@ def _chip(system, number, arch):
     }  # fmt: skip
 
 
-def _link(link):
+def _link(link: Link) -> dict[str, Any]:
     names = ("src", "dst", "kind", "bytes_per_ns", "latency_ns", "lanes")
     return {name: getattr(link, name) for name in names}
 
 
 # --- compatibility
+
+Problem: TypeAlias = dict[str, Any]  # {"program", "field", "expected", "found"}
+Row: TypeAlias = tuple[str, object, object]  # field, expected, found
 
 
 @dataclass(frozen=True)
@@ -142,17 +157,17 @@ class CompatReport:
     diff: str = ""
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         return not self.problems
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.ok
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [_line(problem) for problem in self.problems] or [f"{self.mode}: it fits"]
         return "\n".join(lines + ([self.diff] if self.diff else []))
 
-    def require(self):
+    def require(self) -> None:
         """BinaryIncompatible, with every problem, when it does not fit."""
         if not self.ok:
             raise BinaryIncompatible(
@@ -168,12 +183,12 @@ HINTS = {
 }
 
 
-def _line(problem):
+def _line(problem: Problem) -> str:
     owner = "the binary" if problem["program"] is None else f"program {problem['program']}"
     return f"{owner}: {problem['field']}: expected {problem['expected']}, found {problem['found']}"
 
 
-def check(binary, target, mode="compatible"):
+def check(binary: Binary, target: Any, mode: str = "compatible") -> CompatReport:
     """Compare a binary with a device, a mesh, a system or a description.
 
     `compatible`: what its programs use is there; `exact`: moreover the description it was made for (`system_desc`) equals
@@ -195,7 +210,7 @@ def check(binary, target, mode="compatible"):
     return CompatReport(mode, tuple(problems), diff)
 
 
-def _described(target):
+def _described(target: Any) -> dict[str, Any]:
     if not hasattr(target, "topology") and not hasattr(target, "system"):
         raise UsageError(
             f"a binary cannot be checked against {type(target).__name__}", hint="a device, a system or its description"
@@ -203,7 +218,7 @@ def _described(target):
     return describe(target)
 
 
-def _archs(target):
+def _archs(target: Any) -> dict[str, Arch]:
     """{place: architecture} of the chips of a system, a mesh or a device."""
     if hasattr(target, "topology"):
         return {f"chip{number}": arch for number, arch in enumerate(target.archs)}
@@ -211,11 +226,11 @@ def _archs(target):
     return {device.state.place: device.arch for device in members}
 
 
-def _problem(program, field, expected, found):
+def _problem(program: str | None, field: str, expected: object, found: Any) -> Problem:
     return {"program": program, "field": field, "expected": expected, "found": found}
 
 
-def _architecture(binary, found):
+def _architecture(binary: Binary, found: Any) -> Iterator[Problem]:
     """The architecture that the binary was made for, if it says so, is there: programs are built for one."""
     wanted = {chip["arch"] for chip in (binary.system_desc or {}).get("chips", ()) if "arch" in chip}
     have = sorted({chip["arch"] for chip in found["chips"]})
@@ -223,7 +238,7 @@ def _architecture(binary, found):
         yield _problem(None, "arch", sorted(wanted), have)
 
 
-def _program(program, found, known):
+def _program(program: ProgramInfo, found: Any, known: Mapping[str, Arch]) -> list[Problem]:
     """What a program uses and none of the chips has; of several chips, what the one that lacks least lacks."""
     schemes = found.get("capabilities", {}).get("schemes", SCHEMES)
     variants = [
@@ -248,13 +263,13 @@ def _program(program, found, known):
     return min(lacking, key=len)
 
 
-def _scheme(variant, sim="sim"):
+def _scheme(variant: Variant, sim: str = "sim") -> str:
     """The scheme of a variant; `sim`: what to call that of simulated chips, whose programs run on embedded ones too."""
     scheme = variant.target.partition("://")[0]
     return sim if scheme == "sim" else scheme
 
 
-def _needs(program, chip):
+def _needs(program: ProgramInfo, chip: dict[str, Any]) -> Iterator[Row]:
     """(field, expected, found) of what a program uses and a chip lacks.  What the description leaves out is not compared."""
     mesh, queues = list(program.mesh_shape), max(map(_queues, _places(program)), default=0)
     if any(wanted > have for wanted, have in zip(mesh, chip.get("mesh_shape", mesh), strict=True)):
@@ -267,12 +282,14 @@ def _needs(program, chip):
                 yield f"{info.name}.{field}", expected, found
 
 
-def _kernels(program, variants, chip, known):
+def _kernels(
+    program: ProgramInfo, variants: Sequence[Variant], chip: dict[str, Any], known: Mapping[str, Arch]
+) -> Iterator[Row]:
     """As `_needs`, of the kernels and circular buffers, which building the program shows."""
     variant = next(v for v in variants if v.target.partition("://")[2] in ("", chip["arch"]))
     if variant.build is None or not all(key in chip for key in ("grid", "l1_bytes", "l1_user_base")):
         return
-    arch = known.get(chip.get("place")) or load_arch(chip["arch"] if chip["arch"] in architectures() else MODEL)
+    arch = known.get(chip.get("place", "")) or load_arch(chip["arch"] if chip["arch"] in architectures() else MODEL)
     try:
         records = [record for record, _ in TrialBuild(arch, program, variant).build[2]]
     except TensimError as error:
@@ -292,16 +309,16 @@ def _kernels(program, variants, chip, known):
         yield "circular_buffers", most, room
 
 
-def _form(info, chip):
+def _form(info: TensorInfo, chip: dict[str, Any]) -> Iterator[Row]:
     """Element type and tile of a tensor."""
-    dtype, tile = info.wanted.dtype.value, list(info.wanted.tile)
+    dtype, tile = cast(DType, info.wanted.dtype).value, list(info.wanted.tile)
     if dtype not in chip.get("dtypes", [dtype]):
         yield "dtype", dtype, chip["dtypes"]
     if info.wanted.tiling == "tile" and tile not in chip.get("tile_shapes", [tile]):
         yield "tile", tile, chip["tile_shapes"]
 
 
-def _place(info, chip):
+def _place(info: TensorInfo, chip: dict[str, Any]) -> Iterator[Row]:
     """Cores or channels of a tensor's shards, and the room in them."""
     memory = MEMORIES.get(info.wanted.space)
     if memory is None or not all(key in chip for key in memory.fields):
@@ -318,23 +335,23 @@ def _place(info, chip):
         yield "bytes_per_bank", need, memory.room(chip)
 
 
-def _bank_bytes(info, banks, alignment):
+def _bank_bytes(info: TensorInfo, banks: int, alignment: int) -> int:
     """Bytes in the fullest bank: pages dealt evenly, each rounded up to the alignment."""
     pages = info.wanted.pages(info.desc)
     return -(-pages.count // banks) * (-(-pages.size // alignment) * alignment)
 
 
-def _places(program):
-    places = [program.placement, *(info.placement for info in (*program.inputs, *program.outputs))]
+def _places(program: ProgramInfo) -> list[Affinity | Promise]:
+    places: list[Any] = [program.placement, *(info.placement for info in (*program.inputs, *program.outputs))]
     return [member for place in places if place is not None for member in getattr(place, "choices", (place,))]
 
 
-def _queues(place):
+def _queues(place: Affinity | Promise) -> int:
     """How many queues a device must have for a placement."""
     return 0 if place.queues == ANY else place.queues.bit_length()
 
 
-def unified_diff(wanted, found):
+def unified_diff(wanted: object, found: Any) -> str:
     """Readable difference of two descriptions; empty when they are equal."""
     sides = [json.dumps(description, indent=2, sort_keys=True).splitlines() for description in (wanted, found)]
-    return "\n".join(difflib.unified_diff(*sides, "the binary's", "the target's", n=2, lineterm=""))
+    return "\n".join(difflib.unified_diff(sides[0], sides[1], "the binary's", "the target's", n=2, lineterm=""))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
 
@@ -31,7 +32,15 @@ from tensim.sim.loop.environment import FS_PER_NS
 from tensim.types import BufferType
 
 if TYPE_CHECKING:
+    from tensim.runtime.bound_programs import BoundBinary
+    from tensim.runtime.layouts import MemSpace
     from tensim.runtime.meshes import MeshDevice
+    from tensim.runtime.placement import Queues
+    from tensim.runtime.queues import Uses
+    from tensim.runtime.selection import DeviceInfo
+    from tensim.runtime.sync import Event, Waitable
+    from tensim.runtime.system import System
+    from tensim.sim.arch.loader import Arch
 
 TOP_HOLDERS = 5  # named when memory runs out
 FLOPS_PER_CYCLE = {
@@ -47,27 +56,29 @@ class Device:
 
     scheme: str | None = None
 
-    def __init__(self, system, info, params, number, num_queues):
+    def __init__(
+        self, system: System, info: DeviceInfo, params: Mapping[str, Any], number: int, num_queues: int
+    ) -> None:
         self.system, self.info, self.params, self.number = system, info, params, number
         self.name, self.spec = info.spec, info.spec
         self.queues = [Queue(self, index) for index in range(num_queues)]
         self.loaded = {}  # binary id -> BoundBinary
         self.is_open, self.opened_ns = True, system.host_ns
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close(force=True)
 
-    def home_of(self, layout):
+    def home_of(self, layout: Layout) -> tuple[Layout, Any]:
         """(layout, device) that a tensor in `layout` here has."""
         return layout, self
 
-    def queue_for(self, mask=ANY):
+    def queue_for(self, mask: Queues = ANY) -> Queue:
         """The queue that a mask comes to now: the fewest outstanding commands, then the lowest id.  BadQueueMask."""
         self._check_open()
         mask = check_mask(mask, len(self.queues))
@@ -75,53 +86,66 @@ class Device:
             return self.queues[mask.bit_length() - 1]
         return self.queues[pick_queue(mask, [queue.outstanding for queue in self.queues])]
 
-    def _check_open(self):
+    def _check_open(self) -> None:
         if not self.is_open:
             raise UseAfterFree(f"{self.name} is closed", hint="open it again")
 
-    def run_function(self, kind, label, name, duration_ns, *, parameters=None, reads=(), writes=(), wait=(), queue=ANY,
-                     nbytes=0):  # fmt: skip
+    def run_function(
+        self, kind: str, label: str, name: str, duration_ns: float, *, parameters: Any = None, reads: Iterable[Tensor] = (),
+        writes: Iterable[Tensor] = (), wait: Waitable = (), queue: Queues = ANY, nbytes: int = 0,
+    ) -> Event:  # fmt: skip
         """Let a queue be busy for a time, then call a registered function on tensors; returns the Event."""
-        queue = self.queue_for(queue)
+        line = self.queue_for(queue)
         storages = [t.storage for t in reads], [t.storage for t in writes]
         call = bound(name, parameters, [storage.memory() for side in storages for storage in side])
         buffers = buffers_of(storages[0] + storages[1])
-        emit = queue.emit_function(name, call, round(duration_ns * FS_PER_NS), buffers, json.dumps(parameters))
-        event = queue.issue(kind, label, emit, wait=wait, reads=storages[0], writes=storages[1], nbytes=nbytes)
+        emit = line.emit_function(name, call, round(duration_ns * FS_PER_NS), buffers, json.dumps(parameters))
+        event = line.issue(kind, label, emit, wait=wait, reads=storages[0], writes=storages[1], nbytes=nbytes)
         for tensor in writes:
             tensor.written()
         return event
 
-    def run_on_host(self, kind, label, function, duration_ns, source, target, *, queue=ANY, nbytes=0):
+    def run_on_host(
+        self,
+        kind: str,
+        label: str,
+        function: Callable[[np.ndarray], np.ndarray],
+        duration_ns: float,
+        source: Tensor,
+        target: Tensor,
+        *,
+        queue: Queues = ANY,
+        nbytes: int = 0,
+    ) -> Event:
         """Let a queue wait while the host makes the bytes of one host tensor from those of another; returns the Event."""
-        queue = self.queue_for(queue)
+        line = self.queue_for(queue)
         (read, _), (_, write) = source.storage.memory(), target.storage.memory()
         duration = round(duration_ns * FS_PER_NS)  # recordings do not hold host memory: a replay takes the time only
-        emit = queue.emit_function(NOTHING, lambda: write(function(read())), duration, exclusive=False)
-        event = queue.issue(
+        emit = line.emit_function(NOTHING, lambda: write(function(read())), duration, exclusive=False)
+        event = line.issue(
             kind, label, emit, wait=[source.event], reads=[source.storage], writes=[target.storage], nbytes=nbytes
         )
         target.written()
         return event
 
-    def record_event(self, queue=ANY):
+    def record_event(self, queue: Queues = ANY) -> Event:
         """The event of everything issued so far to a queue."""
         return self.queue_for(queue).record()
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """The host waits for all queues."""
         host_wait([queue.record() for queue in self.queues])
 
-    def load(self, binary):
+    def load(self, binary: Binary) -> BoundBinary:
         """Bind a binary to this device and keep it loaded."""
-        return self.loaded.setdefault(binary.id, binary.bind(self))
+        return self.loaded.setdefault(binary.id, binary.bind(cast("OpenDevice", self)))
 
-    def unload(self, binary):
+    def unload(self, binary: Binary) -> None:
         """Forget a loaded binary; UsageError when it is not loaded."""
         if self.loaded.pop(binary.id, None) is None:
             raise UsageError(f"binary {binary.id} is not loaded on {self.name}", hint="load(binary) loads it")
 
-    def close(self, *, force=False):
+    def close(self, *, force: bool = False) -> None:
         """Wait for what was issued and free everything.  UsageError while tensors live, unless forced."""
         if not self.is_open:
             return
@@ -138,7 +162,7 @@ class Device:
         finally:
             self.system.opened.forget(self)
 
-    def _shut(self):
+    def _shut(self) -> None:
         """What closing means for the device: the host goes on."""
 
 
@@ -147,29 +171,29 @@ class HostDevice(Device):
 
     scheme = "host"
 
-    def __init__(self, system, info, params, number):
+    def __init__(self, system: System, info: DeviceInfo, params: Mapping[str, Any], number: int) -> None:
         num_queues = int(params.get("cqs", 1))
         system.executor.submit(c.CreateHostDevice(number, num_queues))
         super().__init__(system, info, params, number, num_queues)
 
-    def capabilities(self):
+    def capabilities(self) -> Capabilities:
         """The host converts everything."""
         return Capabilities()
 
-    def home_of(self, layout):
+    def home_of(self, layout: Layout) -> tuple[Layout, Any]:
         """Its tensors are those of host memory."""
         return layout.on_host(), None
 
     @property
-    def mem(self):
+    def mem(self) -> Any:
         """Host memory has no raw buffers: UsageError."""
         raise UsageError(f"{self.name} has no raw buffers", hint="numpy arrays are the host's; chips have .mem")
 
-    def memory_view(self):
+    def memory_view(self) -> dict[str, dict[str, int]]:
         """Host memory is not modelled."""
         return {}
 
-    def peak_flops(self, dtype, fidelity="HiFi4"):
+    def peak_flops(self, dtype: object, fidelity: str = "HiFi4") -> float:
         """Not known."""
         raise UsageError(f"{self.name} has no model of its arithmetic speed", hint="ask a simulated chip")
 
@@ -179,7 +203,7 @@ class SimAccelerator(Device):
 
     scheme = "sim"
 
-    def __init__(self, system, info, params, number):
+    def __init__(self, system: System, info: DeviceInfo, params: Mapping[str, Any], number: int) -> None:
         record = system.opened.record_of(info, params, number)
         state = system.executor.submit(record)
         self.metal, self.chip, self.state = MetalDevice(number, state, system.sim), state.chip, state
@@ -189,14 +213,14 @@ class SimAccelerator(Device):
         self.mem = Memory(self)
 
     @property
-    def arch(self):
+    def arch(self) -> Arch:
         return self.chip.arch
 
-    def capabilities(self):
+    def capabilities(self) -> Capabilities:
         """What it converts by itself."""
         return Capabilities()
 
-    def peak_flops(self, dtype, fidelity="HiFi4"):
+    def peak_flops(self, dtype: object, fidelity: str = "HiFi4") -> float:
         """Floating-point operations a second of all worker cores together (docs/hardware/tensix.md#matmul-limits)."""
         if fidelity not in FLOPS_PER_CYCLE:
             raise UsageError(f"there is no fidelity {fidelity!r}", hint=", ".join(FLOPS_PER_CYCLE))
@@ -205,15 +229,15 @@ class SimAccelerator(Device):
 
     # --- memory
 
-    def allocate(self, desc, layout, name):
+    def allocate(self, desc: TensorDesc, layout: Layout, name: str | None) -> DeviceStorage:
         """A buffer for a tensor.  OutOfDeviceMemory; LayoutUnsupported."""
         storage = self.allocate_buffer(layout.buffer_config(desc, self.metal), name or "tensor")
         padded = layout.padded_shape(desc.shape)
         if desc.shape and desc.volume and len(padded) == len(desc.shape):
-            storage.buffer.describe(map(int, desc.shape), map(int, padded))
+            storage.buffer.describe(tuple(map(int, desc.shape)), tuple(map(int, padded)))
         return storage
 
-    def allocate_buffer(self, config, name):
+    def allocate_buffer(self, config: Any, name: str) -> DeviceStorage:
         """A storage for a buffer; commands that still use its memory come before its first use."""
         self._check_open()
         try:
@@ -224,7 +248,7 @@ class SimAccelerator(Device):
         self._inherit(storage)
         return storage
 
-    def _out_of_memory(self, error, config):
+    def _out_of_memory(self, error: ProgramError, config: Any) -> OutOfDeviceMemory:
         view = self.memory_view()[BufferType(config.buffer_type).name]
         holders = sorted(self.state.buffers.values(), key=lambda b: -b.size)[:TOP_HOLDERS]
         largest = [f"buffer {b.id}: {b.size} B" for b in holders]
@@ -235,7 +259,7 @@ class SimAccelerator(Device):
             hint="deallocate tensors, or use DRAM; the largest holders: " + (", ".join(largest) or "none"),
         )
 
-    def free_buffer(self, buffer, uses):
+    def free_buffer(self, buffer: Any, uses: Uses) -> None:
         """Give a buffer back at once; who gets its memory next comes behind `uses`, whether they are over or not:
         what is known of that depends on when the host looked.
         """
@@ -246,7 +270,7 @@ class SimAccelerator(Device):
         if self.is_open:
             deallocate_buffer(buffer)
 
-    def _inherit(self, storage):
+    def _inherit(self, storage: DeviceStorage) -> None:
         buffer, kept = storage.buffer, []
         start, end = int(buffer.address), int(buffer.address) + buffer.aligned_size_per_bank
         for kind, first, last, events in self._freed:
@@ -259,45 +283,54 @@ class SimAccelerator(Device):
             kept += [(kind, *part, events) for part in rest if part[0] < part[1]]
         self._freed = kept
 
-    def memory_view(self):
+    def memory_view(self) -> dict[str, dict[str, int]]:
         """{pool: {"banks", "total", "allocated", "free", "largest_free" (bytes per bank), "blocks"}}."""
         return {BufferType(kind).name: allocator.view() for kind, allocator in self.state.allocators.items()}
 
-    def peek(self, buffer):
+    def peek(self, buffer: Any) -> np.ndarray:
         """A buffer's bytes at the device's present time."""
         data = read_pages(self.state, buffer._state, 0, buffer.size)
         return np.frombuffer(data, np.uint8)
 
-    def poke(self, buffer, data):
+    def poke(self, buffer: Any, data: Any) -> None:
         """Replace a buffer's bytes at the device's present time."""
         write_pages(self.state, buffer._state, 0, np.ascontiguousarray(data).tobytes())
 
     # --- transfers
 
-    def write(self, target, data, *, wait=(), queue=ANY, label=""):
+    def write(self, target: Tensor, data: Any, *, wait: Waitable = (), queue: Queues = ANY, label: str = "") -> Event:
         """Write bytes into a tensor over PCIe; returns the Event."""
-        queue, storage = self.queue_for(queue), target.storage
-        record = c.WriteBuffer(self.number, queue.id, storage.buffer.unique_id, data)
-        event = queue.issue(
+        line, storage = self.queue_for(queue), cast(DeviceStorage, target.storage)
+        record = c.WriteBuffer(self.number, line.id, storage.buffer.unique_id, data)
+        event = line.issue(
             "upload", label or f"upload {target.name}", lambda: self.system.executor.submit(record), wait=wait,
             writes=[storage], nbytes=len(data),
         )  # fmt: skip
         target.written()
         return event
 
-    def read(self, source, into, *, wait=(), queue=ANY, label="", arrived=None):
+    def read(
+        self,
+        source: Tensor,
+        into: HostStorage,
+        *,
+        wait: Waitable = (),
+        queue: Queues = ANY,
+        label: str = "",
+        arrived: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> Event:
         """Read a tensor's bytes over PCIe into a HostStorage; returns the Event.
 
         `arrived(bytes)`: gives what the storage is to hold, if that is something else.
         """
-        queue, storage = self.queue_for(queue), source.storage
-        record = c.ReadBuffer(self.number, queue.id, storage.buffer.unique_id, 0, storage.buffer.size, False)
+        line, storage = self.queue_for(queue), cast(DeviceStorage, source.storage)
+        record = c.ReadBuffer(self.number, line.id, storage.buffer.unique_id, 0, storage.buffer.size, False)
 
-        def emit():
+        def emit() -> Any:
             item = self.system.executor.submit(record)
             read = PendingRead(item, storage.buffer.size)
 
-            def keep(_):
+            def keep(_: object) -> None:
                 if item.error is None:
                     data = np.frombuffer(bytes(read), np.uint8)
                     into.data = data if arrived is None else np.array(arrived(data))
@@ -305,12 +338,12 @@ class SimAccelerator(Device):
             item.done.callbacks.append(keep)
             return item
 
-        return queue.issue(
+        return line.issue(
             "download", label or f"download {source.name}", emit, wait=wait, reads=[storage], writes=[into],
             nbytes=storage.buffer.size,
         )  # fmt: skip
 
-    def copy(self, queue, target, source, *, wait, label):
+    def copy(self, queue: Queue, target: Tensor, source: Tensor, *, wait: Waitable, label: str) -> Event:
         """Copy a tensor into another of the same layout, at the rate of the memory."""
         if target.layout != source.layout or target.desc.shape != source.desc.shape:
             raise UsageError("copy needs two tensors of one shape and layout", hint="to_layout_into converts")
@@ -320,7 +353,7 @@ class SimAccelerator(Device):
             nbytes=source.nbytes,
         )  # fmt: skip
 
-    def fill(self, queue, tensor, value, *, wait, label):
+    def fill(self, queue: Queue, tensor: Tensor, value: int, *, wait: Waitable, label: str) -> Event:
         """Fill a tensor's bytes, at the rate of the memory."""
         ns = self.system.rates.between(self, self).step_ns("copy", self.name, tensor.nbytes)
         return self.run_function(
@@ -331,7 +364,7 @@ class SimAccelerator(Device):
     # --- traces, faults
 
     @contextlib.contextmanager
-    def capture(self, queue=0):
+    def capture(self, queue: int = 0) -> Iterator[TraceCapture]:
         """Capture the programs submitted in the block; gives a `TraceCapture` to replay behind it."""
         trace = TraceCapture(self, self.queues[queue])
         self.system.executor.submit(c.BeginTraceCapture(self.number, queue, trace.id))
@@ -343,11 +376,11 @@ class SimAccelerator(Device):
             self.system.executor.submit(c.EndTraceCapture(self.number, queue, trace.id))
             trace.end()
 
-    def inject_fault(self, where, at_ns):
+    def inject_fault(self, where: str, at_ns: float) -> None:
         """Let the command that runs at `at_ns` fail; `where` names it in the error."""
         self.state.inject_fault(round(at_ns * FS_PER_NS), where)
 
-    def _shut(self):
+    def _shut(self) -> None:
         self.system.executor.submit(c.CloseDevice(self.number))
 
 
@@ -358,22 +391,22 @@ AnyDevice: TypeAlias = "HostDevice | SimAccelerator | MeshDevice"  # what a prog
 class TraceCapture:
     """A captured metal trace: programs only, addresses frozen.  `ranges`: memory that it uses, (type, first, end) per bank."""
 
-    def __init__(self, device, queue):
+    def __init__(self, device: SimAccelerator, queue: Queue) -> None:
         self.device, self.queue, self.id, self.ranges = device, queue, new_id(), []
         self._tensors = []
 
-    def use(self, tensors):
+    def use(self, tensors: Iterable[Tensor]) -> None:
         """A captured program uses these."""
         self._tensors += tensors
 
-    def end(self):
+    def end(self) -> None:
         """Freeze the addresses."""
         for tensor in self._tensors:
             buffer = tensor.storage.buffer
             start = int(buffer.address)
             self.ranges.append((tensor, buffer.buffer_type, start, start + buffer.aligned_size_per_bank))
 
-    def check(self):
+    def check(self) -> None:
         """TraceStale when memory of the trace now belongs to something else."""
         for tensor, kind, start, end in self.ranges:
             if tensor.is_allocated:
@@ -387,7 +420,7 @@ class TraceCapture:
                         hint="keep the tensors of a trace, or capture again",
                     )
 
-    def replay(self, *, wait=(), label=None):
+    def replay(self, *, wait: Waitable = (), label: str | None = None) -> Event:
         """Enqueue the programs of the trace; returns the Event."""
         self.check()
         record = c.ReplayTrace(self.device.number, self.queue.id, self.id, False)
@@ -397,7 +430,7 @@ class TraceCapture:
             writes=storages,
         )  # fmt: skip
 
-    def release(self):
+    def release(self) -> None:
         """Give its memory back."""
         self.device.system.executor.submit(c.ReleaseTrace(self.device.number, self.id))
 
@@ -407,29 +440,30 @@ class EmbeddedDevice(SimAccelerator):
 
     scheme = "embedded"
 
-    def __init__(self, system, info, params, number):
+    def __init__(self, system: System, info: DeviceInfo, params: Mapping[str, Any], number: int) -> None:
         super().__init__(system, info, params, number)
-        self.image = self._results = None
+        self.image: BoundBinary | None = None
+        self._results: dict[str, Tensor] | None = None
 
-    def flash(self, image):
+    def flash(self, image: Any) -> Event:
         """Put a binary (or the bytes of one) with its resident tensors into the device; returns the Event of the end of boot."""
         self.image = (image if isinstance(image, Binary) else Binary.load(image)).bind(self)
         self._results = None
         boot = float(self.params.get("boot_ns", 0))
         return self.run_function("boot", f"boot {self.name}", NOTHING, boot)
 
-    def reset(self):
+    def reset(self) -> None:
         """Back to before boot."""
         self.image = self._results = None
 
-    def run(self, entry=0, *, wait=()):
+    def run(self, entry: int | str = 0, *, wait: Waitable = ()) -> Event:
         """Run a program of the image; returns the Event of its end."""
         if self.image is None:
             raise UsageError(f"{self.name} holds no image", hint="flash a binary first")
         self._results, event = self.image.run_resident(entry, wait)
         return event
 
-    def result(self, name):
+    def result(self, name: str) -> np.ndarray:
         """An output of the last run, by its name: a debug back door without simulated time."""
         if self._results is None or name not in self._results:
             known = ", ".join(self._results or ()) or "none: nothing has run"
@@ -438,20 +472,20 @@ class EmbeddedDevice(SimAccelerator):
         host_wait(tensor.event)
         return decode(tensor.bytes_now(), tensor.desc, tensor.layout)
 
-    def write(self, target, data, **async_kw):
+    def write(self, target: Tensor, data: Any, **async_kw: Any) -> NoReturn:
         raise EmbeddedTransfer(f"{target.name} cannot be uploaded to {self.name}", hint="build it into the image")
 
-    def read(self, source, into, **async_kw):
+    def read(self, source: Tensor, into: HostStorage, **async_kw: Any) -> NoReturn:
         raise EmbeddedTransfer(f"{source.name} cannot be downloaded from {self.name}", hint="result(name) looks at it")
 
 
 class Memory:
     """Raw buffers of an accelerator."""
 
-    def __init__(self, device):
+    def __init__(self, device: SimAccelerator) -> None:
         self.device = device
 
-    def alloc(self, nbytes, space, *, align=32):
+    def alloc(self, nbytes: int, space: MemSpace, *, align: int = 32) -> Tensor:
         """A row-major tensor of bytes.  UsageError for an alignment that the memory does not have."""
         if align < 1 or align & (align - 1) or self.device.arch.dram_alignment % align:
             raise UsageError(
@@ -460,15 +494,15 @@ class Memory:
             )
         return Tensor.empty(TensorDesc((nbytes,), DType.U8), Layout(space), self.device)
 
-    def free(self, buffer):
+    def free(self, buffer: Tensor) -> None:
         """Give a buffer back."""
         buffer.deallocate(force=True)
 
-    def write(self, buffer, data, **async_kw):
+    def write(self, buffer: Tensor, data: Any, **async_kw: Any) -> Event:
         """Write bytes; returns the Event."""
         return self.device.write(buffer, np.ascontiguousarray(data).view(np.uint8).tobytes(), **async_kw)
 
-    def read(self, buffer, out, **async_kw):
+    def read(self, buffer: Tensor, out: np.ndarray, **async_kw: Any) -> Event:
         """Read bytes into an array once the returned Event has happened.
 
         `out`: a numpy array of as many bytes, without gaps and writeable; UsageError for any other.
@@ -486,13 +520,13 @@ class Memory:
         storage = HostStorage(None, "raw read")
         event = self.device.read(buffer, storage, **async_kw)
 
-        def arrived(_):
+        def arrived(_: object) -> None:
             if storage.data is not None:
                 out.reshape(-1).view(np.uint8)[:] = storage.data
 
         event._state.done.callbacks.append(arrived)
         return event
 
-    def fill(self, buffer, value=0, *, wait=(), queue=ANY):
+    def fill(self, buffer: Tensor, value: int = 0, *, wait: Waitable = (), queue: Queues = ANY) -> Event:
         """Fill with a byte; returns the Event."""
         return self.device.queue_for(queue).fill(buffer, value, wait=wait)

@@ -2,6 +2,10 @@
 what to do (docs/hardware/runtime.md#errors).
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 from tensim.sim.errors import DeadlockError, NoRouteError, ProgramError, UsageError
 
 NoRoute = NoRouteError  # no link leads from one place to another
@@ -12,7 +16,7 @@ class SpecSyntax(UsageError):
 
     kind = "spec_syntax"
 
-    def __init__(self, text, column, expected, found=None):
+    def __init__(self, text: str, column: int, expected: Iterable[str], found: str | None = None) -> None:
         found = text[column - 1 : column + 11] if found is None else found
         shown = f"'{found}'" if found else "the end"
         super().__init__(

@@ -4,7 +4,11 @@ A function that changes memory is called with its parameters (plain JSON values)
 that it writes, each a pair (read() -> uint8 array, write(uint8 array)).  `host_function` registers one over numpy arrays.
 """
 
+from __future__ import annotations
+
 import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,16 +19,21 @@ from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.buffers import read_pages, write_pages
 from tensim.types import CoreCoord, CoreRange, CoreRangeSet, ShardOrientation
 
+if TYPE_CHECKING:
+    from tensim.runtime.storage import Memory
+
 CONVERT, COPY, FILL = "tensim.convert", "tensim.copy", "tensim.fill"
 NOTHING = "tensim.nothing"  # takes its time and changes no memory
-_registered = {}  # name -> function(parameters, memories)
-_arrays = {}  # name -> numpy function
+MemoryFunction: TypeAlias = Callable[..., Any]  # of parameters and memories
+ArrayFunction: TypeAlias = Callable[..., Any]  # of numpy arrays
+_registered: dict[str, MemoryFunction] = {}
+_arrays: dict[str, ArrayFunction] = {}
 
 
-def memory_function(name):
+def memory_function(name: str) -> Callable[[MemoryFunction], MemoryFunction]:
     """Register `function(parameters, memories)` under a name.  UsageError for a name in use."""
 
-    def register(function):
+    def register(function: MemoryFunction) -> MemoryFunction:
         if name in _registered:
             raise UsageError(
                 f"a host function named {name!r} already exists", hint="each name can be registered once per process"
@@ -35,12 +44,12 @@ def memory_function(name):
     return register
 
 
-def host_function(name):
+def host_function(name: str) -> Callable[[ArrayFunction], ArrayFunction]:
     """Decorator: register a numpy function `f(*arrays) -> arrays` of a Variant, so that recordings and saved binaries with
     it can be used in any process that imports it.  UsageError for a name in use.
     """
 
-    def register(function):
+    def register(function: ArrayFunction) -> ArrayFunction:
         memory_function(name)(lambda parameters, memories: call_on_arrays(function, parameters, memories))
         _arrays[name] = function
         return function
@@ -48,19 +57,19 @@ def host_function(name):
     return register
 
 
-def array_function(name):
+def array_function(name: str) -> ArrayFunction:
     """The numpy function that `host_function` registered; UsageError when there is none."""
     if name not in _arrays:
         raise _missing(name, _arrays)
     return _arrays[name]
 
 
-def name_of(function):
+def name_of(function: Callable[..., Any]) -> str | None:
     """The name that a numpy function was registered under, or None."""
     return next((name for name, known in _arrays.items() if known is function), None)
 
 
-def bound(name, parameters, memories):
+def bound(name: str, parameters: Any, memories: Sequence[Memory]) -> Callable[[], Any]:
     """What the queue calls: the registered function with its arguments.  UsageError for an unknown name."""
     if name not in _registered:
         raise _missing(name, _registered)
@@ -68,7 +77,7 @@ def bound(name, parameters, memories):
     return lambda: function(parameters, memories)
 
 
-def bound_to_buffers(name, parameters, buffers):
+def bound_to_buffers(name: str, parameters: str, buffers: Sequence[tuple[Any, Any]]) -> Callable[[], Any]:
     """As `bound`, for a command of a file: `parameters` as JSON, `buffers` as (device, buffer) of the simulator.
 
     UsageError when the buffers do not fit what the parameters say of them, or for an unknown name.
@@ -90,14 +99,14 @@ def bound_to_buffers(name, parameters, buffers):
     return bound(name, plain, [_memory(device, buffer) for device, buffer in buffers])
 
 
-def _memory(device, buffer):
-    def write(data):
+def _memory(device: Any, buffer: Any) -> Memory:
+    def write(data: np.ndarray) -> None:
         write_pages(device, buffer, 0, np.ascontiguousarray(data).tobytes())
 
     return lambda: np.frombuffer(read_pages(device, buffer, 0, buffer.size), np.uint8), write
 
 
-def _sizes(name, parameters, found):
+def _sizes(name: str, parameters: Any, found: list[int]) -> list[int]:
     """Bytes of the memories that a function takes with its parameters; `found`: those that the file gives it."""
     if name == NOTHING:
         return found
@@ -115,7 +124,7 @@ def _sizes(name, parameters, found):
     return [layout.nbytes(desc) for desc, layout in tensors]
 
 
-def _missing(name, known):
+def _missing(name: str, known: Iterable[str]) -> UsageError:
     return UsageError(
         f"the host function {name!r} is not registered in this process",
         where={"expected": name, "found": sorted(known)},
@@ -126,9 +135,9 @@ def _missing(name, known):
 # --- tensors as JSON
 
 
-def describe_layout(layout):
+def describe_layout(layout: Layout) -> dict[str, Any]:
     """Plain values of a Layout."""
-    plain = {
+    plain: dict[str, Any] = {
         "space": layout.space.value, "tiling": layout.tiling, "tile": list(layout.tile), "oob": layout.oob,
         "dtype": None if layout.dtype is None else str(layout.dtype.value),
     }  # fmt: skip
@@ -141,9 +150,9 @@ def describe_layout(layout):
     return plain
 
 
-def layout_of(plain):
+def layout_of(plain: dict[str, Any]) -> Layout:
     """The Layout of `describe_layout`'s values; LookupError, ValueError, TypeError or UsageError for others."""
-    distribution = Interleaved()
+    distribution: Interleaved | Sharded = Interleaved()
     if "sharded" in plain:
         sharded = plain["sharded"]
         axes = None if sharded["axes"] is None else tuple(sharded["axes"])
@@ -151,15 +160,20 @@ def layout_of(plain):
         distribution = Sharded(
             sharded["kind"], grid, tuple(sharded["shape"]), ShardOrientation(sharded["orientation"]), axes
         )
-    dtype = None if plain["dtype"] is None else DType(plain["dtype"])
+    dtype = None if plain["dtype"] is None else dtype_named(plain["dtype"])
     return Layout(MemSpace(plain["space"]), plain["tiling"], tuple(plain["tile"]), dtype, distribution, plain["oob"])
 
 
-def _core_ranges(ranges):
+def dtype_named(name: str) -> DType:
+    """The type of a name; ValueError for none."""
+    return DType(name)  # type: ignore[call-arg]  # mypy looks at __new__ of the members
+
+
+def _core_ranges(ranges: Iterable[Sequence[int]]) -> CoreRangeSet:
     return CoreRangeSet([CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in ranges])
 
 
-def describe_tensor(desc, layout):
+def describe_tensor(desc: TensorDesc, layout: Layout) -> dict[str, Any]:
     """Plain values of a description with its layout."""
     strides = None if desc.strides is None else list(desc.strides)
     return {
@@ -170,16 +184,16 @@ def describe_tensor(desc, layout):
     }
 
 
-def tensor_of(plain):
+def tensor_of(plain: dict[str, Any]) -> tuple[TensorDesc, Layout]:
     """(TensorDesc, Layout) of `describe_tensor`'s values."""
     strides = None if plain["strides"] is None else tuple(plain["strides"])
-    return TensorDesc(tuple(plain["shape"]), DType(plain["dtype"]), strides), layout_of(plain["layout"])
+    return TensorDesc(tuple(plain["shape"]), dtype_named(plain["dtype"]), strides), layout_of(plain["layout"])
 
 
 # --- the functions of the runtime itself
 
 
-def call_on_arrays(function, parameters, memories):
+def call_on_arrays(function: Callable[..., Any], parameters: Any, memories: Sequence[Memory]) -> None:
     """Decode the inputs, call a numpy function, encode what it returns."""
     inputs, outputs = ([tensor_of(tensor) for tensor in parameters[side]] for side in ("inputs", "outputs"))
     arrays = [decode(read(), *tensor) for (read, _), tensor in zip(memories, inputs, strict=False)]
@@ -193,12 +207,12 @@ def call_on_arrays(function, parameters, memories):
 
 
 @memory_function(NOTHING)
-def _nothing(parameters, memories):
+def _nothing(parameters: Any, memories: Sequence[Memory]) -> None:
     """Only time passes."""
 
 
 @memory_function(CONVERT)
-def _convert(parameters, memories):
+def _convert(parameters: Any, memories: Sequence[Memory]) -> None:
     """Another layout of the same tensor."""
     (read, _), (_, write) = memories
     desc, before = tensor_of(parameters["before"])
@@ -206,14 +220,14 @@ def _convert(parameters, memories):
 
 
 @memory_function(COPY)
-def _copy(parameters, memories):
+def _copy(parameters: Any, memories: Sequence[Memory]) -> None:
     """The same bytes."""
     (read, _), (_, write) = memories
     write(read())
 
 
 @memory_function(FILL)
-def _fill(parameters, memories):
+def _fill(parameters: Any, memories: Sequence[Memory]) -> None:
     """One byte value everywhere."""
     ((_, write),) = memories
     write(np.full(parameters["nbytes"], parameters["value"], np.uint8))

@@ -1,6 +1,9 @@
 """Opening declared devices: each place once, with the settings of its spec."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from tensim.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
 from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
@@ -12,6 +15,12 @@ from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 
+if TYPE_CHECKING:
+    from tensim.runtime.devices import AnyDevice, Device, OpenDevice
+    from tensim.runtime.selection import DeviceInfo
+    from tensim.runtime.specs import Value
+    from tensim.runtime.system import System
+
 FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
 KINDS = {"sim": SimAccelerator, "host": HostDevice, "embedded": EmbeddedDevice}
 
@@ -19,30 +28,31 @@ KINDS = {"sim": SimAccelerator, "host": HostDevice, "embedded": EmbeddedDevice}
 class DeviceMap(Mapping):
     """Name -> Device (None: an optional device that is absent), in the order declared; `default`: the default device."""
 
-    def __init__(self, devices, default):
-        self._devices, self.default = devices, devices.get(default)
+    def __init__(self, devices: dict[str, AnyDevice | None], default: str | None) -> None:
+        self._devices, self.default = devices, None if default is None else devices.get(default)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> AnyDevice | None:
         return self._devices[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._devices)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._devices)
 
 
 class OpenDevices:
     """The devices of a system that are open, in the order of their opening."""
 
-    def __init__(self, system):
-        self.system, self._open = system, {}  # place (number of a chip, or "host") -> device
-        self._meshes = {}  # (rows, columns), places -> mesh
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._open: dict[int | str, Any] = {}  # place (number of a chip, or "host") -> device
+        self._meshes: dict[Any, MeshDevice] = {}  # (rows, columns), places -> mesh
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[OpenDevice]:
         return iter(list(self._open.values()))
 
-    def open(self, spec, params):
+    def open(self, spec: str | DeviceInfo, params: Mapping[str, object]) -> AnyDevice:
         """See `System.open`."""
         text = str(spec)
         parsed = parse_devices(text)
@@ -52,9 +62,9 @@ class OpenDevices:
         if choice.info is None:
             raise DeviceNotFound(f"{text}: the device is optional and absent", hint="open_all gives None for it")
         choice = with_params(choice, read_params(params), self.system.inventory)
-        return self._device(choice.info, choice.params)
+        return self._device(cast("DeviceInfo", choice.info), choice.params)
 
-    def open_all(self, specs, default):
+    def open_all(self, specs: str | Iterable[str] | Mapping[str, str], default: str | None) -> DeviceMap:
         """See `System.open_all`."""
         if isinstance(specs, Mapping):
             specs = [f"{name}={spec}" for name, spec in specs.items()]
@@ -66,40 +76,40 @@ class OpenDevices:
         }
         return DeviceMap(devices, selection.default)
 
-    def forget(self, device):
+    def forget(self, device: Device) -> None:
         """A device was closed."""
         self._open = {place: other for place, other in self._open.items() if other is not device}
         self._meshes = {key: mesh for key, mesh in self._meshes.items() if device not in mesh.devices}
 
-    def _device(self, info, params):
+    def _device(self, info: DeviceInfo, params: Mapping[str, Value]) -> AnyDevice:
         mesh = params.get("mesh", (1, 1))
         if mesh != (1, 1):
-            return self._mesh(info, params, mesh)
+            return self._mesh(info, params, cast(tuple[int, int], mesh))
         place = info.scheme if info.scheme == "host" else self.system.inventory.chip_of(info)
         device = self._open.get(place)
         if device is not None:
             self._check_same(device, info, params)
             return device
-        number = FIRST_HOST if info.scheme == "host" else place
+        number = FIRST_HOST if info.scheme == "host" else cast(int, place)
         device = self._open[place] = KINDS[info.scheme](self.system, info, params, number)
-        return device
+        return cast("OpenDevice", device)
 
-    def _mesh(self, info, params, mesh):
+    def _mesh(self, info: DeviceInfo, params: Mapping[str, Value], mesh: tuple[int, int]) -> MeshDevice:
         inventory = self.system.inventory
         rest = {key: value for key, value in params.items() if key != "mesh"}
         chips = mesh_of(self.system.config.chips, inventory.chip_of(info), mesh)
         devices, key = [self._device(inventory[chip], rest) for chip in chips], (mesh, tuple(chips))
-        return self._meshes.setdefault(key, MeshDevice(mesh, devices))
+        return self._meshes.setdefault(key, MeshDevice(mesh, cast("list[SimAccelerator]", devices)))
 
-    def _settings(self, info, params):
+    def _settings(self, info: DeviceInfo, params: Mapping[str, Value]) -> dict[str, object]:
         """What a device with these params is set to: with the value of each one that is left out."""
-        defaults = {
+        defaults: dict[str, object] = {
             "mesh": (1, 1), "cqs": 1 if info.scheme == "host" else info.queues, "l1_small": 0, "trace_region": 0,
             "timing": "cycle", "clock_mhz": info.clock_mhz, "harvest": None, "seed": self.system.seed, "boot_ns": 0,
         }  # fmt: skip
-        return {key: defaults[key] for key in PARAMS_OF[info.scheme]} | params
+        return {key: defaults[key] for key in PARAMS_OF[info.scheme]} | dict(params)
 
-    def _check_same(self, device, info, params):
+    def _check_same(self, device: OpenDevice, info: DeviceInfo, params: Mapping[str, Value]) -> None:
         if device.scheme != info.scheme:
             raise DeviceConfigConflict(
                 f"{device.name} is open as {device.scheme}:// but was requested as {info.scheme}://",
@@ -114,7 +124,7 @@ class OpenDevices:
                     hint="open it once with all settings",
                 )
 
-    def record_of(self, info, params, number):
+    def record_of(self, info: DeviceInfo, params: Mapping[str, Any], number: int) -> c.CreateDevice:
         """The CreateDevice record of a declared chip."""
         config = self.system.config
         chip = config.chips[self.system.inventory.chip_of(info)]

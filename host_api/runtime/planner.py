@@ -6,19 +6,27 @@ padding, or a move.  docs/hardware/runtime.md#where-tolayout-runs-its-steps says
 representable pair has a plan.
 """
 
+from __future__ import annotations
+
 import heapq
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from tensim.runtime.dtypes import DType
 from tensim.runtime.encoding import convert
 from tensim.runtime.errors import LayoutUnsupported
-from tensim.runtime.layouts import DEFAULT_TILE, Interleaved, Layout, MemSpace, TensorDesc
+from tensim.runtime.layouts import DEFAULT_TILE, Interleaved, Layout, MemSpace, Sharded, TensorDesc
+
+if TYPE_CHECKING:
+    import numpy as np
 
 HOST = "host"  # the host's place; any other is a device
 _CONVERTIBLE = frozenset({DType.BF16, DType.F32, DType.U32, DType.U16, DType.I32})
+
+
+Op: TypeAlias = Literal["cast", "tilize", "untilize", "pad", "unpad", "upload", "download", "reshard", "copy"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Capabilities:
     cast_dtypes: frozenset = _CONVERTIBLE | {DType.BFP8, DType.BFP4}
     tiles: frozenset = frozenset({DEFAULT_TILE})
 
-    def can(self, op, before, after):
+    def can(self, op: str, before: Layout, after: Layout) -> bool:
         """Whether the device can do a step `op` from one resolved layout to another."""
         if not {before.tile, after.tile} <= self.tiles:
             return op in ("reshard", "copy")
@@ -67,10 +75,10 @@ class Costs:
     launch_ns: float = 0.0
     transfer_ns: float = 0.0
 
-    def step_ns(self, op, where, nbytes, between=False):
+    def step_ns(self, op: str, where: Hashable, nbytes: int, between: bool = False) -> float:
         """Modelled time of a step; `between`: from one device to another."""
         if op in ("upload", "download") or between:
-            return nbytes / (self.peer if between else getattr(self, op)) + self.transfer_ns
+            return nbytes / cast(float, self.peer if between else getattr(self, op)) + self.transfer_ns
         converts = op in ("cast", "tilize", "untilize")
         if where != HOST:
             return nbytes / (self.device_convert if converts else self.device_copy) + self.launch_ns
@@ -87,7 +95,7 @@ class Step:
     another distribution; copy: another memory or device.
     """
 
-    op: Literal["cast", "tilize", "untilize", "pad", "unpad", "upload", "download", "reshard", "copy"]
+    op: Op
     where: Hashable
     nbytes: int
     est_ns: float
@@ -103,7 +111,7 @@ class LayoutPlan:
     bounces: bool
 
     @property
-    def est_ns(self):
+    def est_ns(self) -> float:
         """Modelled time of all steps, one after the other."""
         return sum(step.est_ns for step in self.steps)
 
@@ -139,8 +147,10 @@ def plan_conversion(
     return plan
 
 
-def _refuse(desc, ends, capabilities, costs):
-    plan = _Search(desc, *ends, capabilities, costs, through_host=True).run()
+def _refuse(
+    desc: TensorDesc, ends: tuple[_End, _End], capabilities: Mapping[Hashable, Capabilities], costs: Costs
+) -> NoReturn:
+    plan = cast(LayoutPlan, _Search(desc, *ends, capabilities, costs, through_host=True).run())
     bounced = next((step for step in plan.steps if step.where == HOST), None)
     if bounced is None:  # nothing to do there, but no link joins the devices
         bounced = next(step for step in plan.steps if step.op == "download")
@@ -151,9 +161,12 @@ def _refuse(desc, ends, capabilities, costs):
     )
 
 
-def apply_host_step(data, step, desc, before):
+def apply_host_step(data: np.ndarray, step: Step, desc: TensorDesc, before: Layout) -> np.ndarray:
     """Bytes after a step that the host does: `data` (uint8) lies in layout `before`.  Elsewhere a step's effect is the same."""
     return convert(data, desc, before, step.layout)
+
+
+_End: TypeAlias = tuple[Layout, Hashable]  # a layout and its place
 
 
 class _Spot(NamedTuple):
@@ -161,16 +174,16 @@ class _Spot(NamedTuple):
 
     place: Hashable
     space: MemSpace
-    distribution: object
+    distribution: Interleaved | Sharded
 
 
 class _Node(NamedTuple):
     """`oob` is what the padding holds now, zero where there is none."""
 
     spot: _Spot
-    form: tuple  # (tiling, tile)
+    form: tuple[Any, tuple[int, int]]  # (tiling, tile)
     dtype: DType
-    oob: str
+    oob: Literal["undef", "zero", "one", "inf", "-inf"]
 
 
 class _Search:
@@ -178,24 +191,33 @@ class _Search:
     memory, interleaved DRAM, rows, and float32 between block floats.
     """
 
-    def __init__(self, desc, source, target, capabilities, costs, through_host):
+    def __init__(
+        self,
+        desc: TensorDesc,
+        source: _End,
+        target: _End,
+        capabilities: Mapping[Hashable, Capabilities],
+        costs: Costs,
+        through_host: bool,
+    ) -> None:
         self.desc, self.capabilities, self.costs = desc, capabilities, costs
         (src, src_place), (dst, dst_place) = source, target
         self.dst = dst
         self.spots = self._all_spots(source, target, through_host)
         self.forms = list(dict.fromkeys([_form(src), _form(dst), ("row", DEFAULT_TILE)]))
         self.paddings = list(dict.fromkeys(["zero" if dst.oob == "undef" else dst.oob, "zero"]))
-        self.casts = [(src.dtype, dst.dtype)]  # a list: among equal plans the choice must not depend on hashes
-        if src.dtype.block_bits or dst.dtype.block_bits:  # defined as a cast through float32: the same values
-            self.casts += [(src.dtype, DType.F32), (DType.F32, dst.dtype)]
-        self.layouts = {}
-        start = _Node(_Spot(src_place, src.space, src.distribution), _form(src), src.dtype, src.oob)
+        stored = cast(DType, src.dtype), cast(DType, dst.dtype)
+        self.casts = [stored]  # a list: among equal plans the choice must not depend on hashes
+        if stored[0].block_bits or stored[1].block_bits:  # defined as a cast through float32: the same values
+            self.casts += [(stored[0], DType.F32), (DType.F32, stored[1])]
+        self.layouts: dict[_Node, Layout | None] = {}
+        start = _Node(_Spot(src_place, src.space, src.distribution), _form(src), stored[0], src.oob)
         self.layouts[start] = src
         self.start = start if src.pads(desc) else start._replace(oob="zero")
         self.goal = _Spot(dst_place, dst.space, dst.distribution), _form(dst), dst.dtype
 
     @staticmethod
-    def _all_spots(source, target, through_host):
+    def _all_spots(source: _End, target: _End, through_host: bool) -> list[_Spot]:
         spots = [_Spot(place, layout.space, layout.distribution) for layout, place in (source, target)]
         for _, place in (source, target):
             if place != HOST:
@@ -204,10 +226,11 @@ class _Search:
             spots.append(_Spot(HOST, MemSpace.HOST, Interleaved()))
         return list(dict.fromkeys(spots))
 
-    def run(self):
+    def run(self) -> LayoutPlan | None:
         """The cheapest plan, of equals the shortest; None if there is none."""
         order = itertools.count()  # the last tie-break: nodes are never compared
-        heap, settled = [(0.0, 0, next(order), self.start, None, None)], {}
+        heap: list[tuple[Any, ...]] = [(0.0, 0, next(order), self.start, None, None)]
+        settled: dict[_Node, tuple[Any, Any]] = {}
         while heap:
             ns, length, _, node, previous, step = heapq.heappop(heap)
             if node in settled:
@@ -220,12 +243,12 @@ class _Search:
                     heapq.heappush(heap, (ns + priced.est_ns, length + 1, next(order), after, node, priced))
         return None
 
-    def _is_goal(self, node):
+    def _is_goal(self, node: _Node) -> bool:
         if node[:3] != self.goal:
             return False
         return self.dst.oob in ("undef", node.oob) or not self.dst.pads(self.desc)
 
-    def _plan(self, node, settled):
+    def _plan(self, node: _Node, settled: dict[_Node, tuple[Any, Any]]) -> LayoutPlan:
         steps, spots = [], [node.spot.place]
         while settled[node][1] is not None:
             node, step = settled[node]
@@ -237,7 +260,7 @@ class _Search:
         route = tuple(place for place, _ in itertools.groupby(reversed(spots)))
         return LayoutPlan(tuple(steps), route, HOST in route[1:-1])
 
-    def _layout(self, node):
+    def _layout(self, node: _Node) -> Layout | None:
         """The node's layout, None if no memory can hold it."""
         if node not in self.layouts:
             (_, space, distribution), (tiling, tile), dtype, oob = node
@@ -247,14 +270,14 @@ class _Search:
                 self.layouts[node] = None
         return self.layouts[node]
 
-    def _edges(self, node):
+    def _edges(self, node: _Node) -> Iterator[tuple[Op, _Node]]:
         """(op, node after) of every single step, possible or not."""
         for before, after in self.casts:
             if before == node.dtype:
                 yield "cast", node._replace(dtype=after)
         for form in self.forms:
             if (form[0] == "row") != (node.form[0] == "row"):
-                op = "untilize" if form[0] == "row" else "tilize"
+                op: Op = "untilize" if form[0] == "row" else "tilize"
                 yield from self._padded_anew(op, node._replace(form=form))
         for oob in self.paddings:
             yield "pad", node._replace(oob=oob)
@@ -262,12 +285,12 @@ class _Search:
             if spot != node.spot:
                 yield from self._moves(node, node._replace(spot=spot))
 
-    def _padded_anew(self, op, after):
+    def _padded_anew(self, op: Op, after: _Node) -> Iterator[tuple[Op, _Node]]:
         for oob in self.paddings:
             yield op, after._replace(oob=oob)
 
-    def _moves(self, node, after):
-        before_layout, after_layout = self._layout(node), self._layout(after)
+    def _moves(self, node: _Node, after: _Node) -> Iterator[tuple[Op, _Node]]:
+        before_layout, after_layout = cast(Layout, self._layout(node)), self._layout(after)
         if after_layout is None:
             return
         op = _move_op(node.spot, after.spot)
@@ -281,9 +304,9 @@ class _Search:
             op = "pad" if after_shape > before_shape else "unpad"
         yield from self._padded_anew(op, after)
 
-    def _step(self, op, node, after):
+    def _step(self, op: Op, node: _Node, after: _Node) -> Step | None:
         """The priced step between two nodes, None if it cannot be done or changes nothing."""
-        before_layout, layout = self._layout(node), self._layout(after)
+        before_layout, layout = cast(Layout, self._layout(node)), self._layout(after)
         if layout is None or node == after:
             return None
         pads = layout.pads(self.desc)
@@ -302,16 +325,16 @@ class _Search:
         return Step(op, where, nbytes, self.costs.step_ns(op, where, nbytes, between), layout)
 
 
-def _form(layout):
+def _form(layout: Layout) -> tuple[str, tuple[int, int]]:
     return layout.tiling, layout.tile
 
 
-def _sharding(layout):
+def _sharding(layout: Layout) -> str | None:
     """Kind of a layout's sharding, None if interleaved."""
     return getattr(layout.distribution, "kind", None)
 
 
-def _move_op(before, after):
+def _move_op(before: _Spot, after: _Spot) -> Op:
     if before.place != after.place:
         return "upload" if before.place == HOST else "download" if after.place == HOST else "copy"
     return "copy" if before.distribution == after.distribution else "reshard"

@@ -5,8 +5,13 @@ A recording is the Light Metal capture of all devices of a system in one stream,
 timeline: which command each of its spans stands for.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 from tensim.light_metal.binary import WRITER, LightMetalBinary
 from tensim.light_metal.capture import Capture
@@ -17,11 +22,18 @@ from tensim.sim.host import commands as c
 from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.system import system_fields
 
+if TYPE_CHECKING:
+    from tensim.runtime.program_info import ProgramInfo
+    from tensim.runtime.sync import Event
+    from tensim.runtime.system import System
+    from tensim.runtime.tensors import Tensor
+    from tensim.runtime.timeline import Span
+
 __all__ = ["Replayed", "record", "replay"]
 
 
 @contextlib.contextmanager
-def record(system, path):
+def record(system: System, path: str | PathLike[str]) -> Iterator[None]:
     """Record what `system` does in the block; at its end the host waits for everything, then the file is written.
 
     All data stands in the commands.  Begin before tensors and programs are made: older ones are refused.  UsageError while
@@ -42,7 +54,7 @@ def record(system, path):
 class Recorder(Capture):
     """A capture that knows which command each span of the timeline stands for."""
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         super().__init__(system.sim, compress=False)
         self.runtime, self.first_span = system, len(system.spans)
         self.pending = {}  # (device, queue) -> command since the last event there
@@ -54,7 +66,7 @@ class Recorder(Capture):
         costs = system.host.costs
         self.writer.further = system_fields(chips, system.topology.links, hosts, costs)
 
-    def add(self, record, result, called_fs):
+    def add(self, record: Any, result: Any, called_fs: int) -> None:
         """See Capture.add."""
         super().add(record, result, called_fs)
         command = len(self.writer.commands) - 1
@@ -65,27 +77,27 @@ class Recorder(Capture):
         elif hasattr(record, "queue") and not isinstance(record, c.WaitForEvent):
             self.pending[record.device, record.queue] = command
 
-    def submitted(self, info, inputs, outputs, event):
+    def submitted(self, info: ProgramInfo, inputs: Sequence[Tensor], outputs: Sequence[Tensor], event: Event) -> None:
         """The command behind which `event` stands is a program of a binary."""
         sides = [buffers_of([t.storage for t in tensors]) for tensors in (inputs, outputs)]
         self.programs[event.id] = info.name, *([self.writer.id("buffer", b) for b in side] for side in sides)
 
-    def finish(self):
+    def finish(self) -> bytes:
         """The bytes of the file."""
         host_work = iter(self.host_work)
         spans = [self._span(span, host_work) for span in self.runtime.spans[self.first_span :]]
         self.writer.further["spans"] = self.writer.writer.tables([self.writer.writer.node(span) for span in spans])
         return self.writer.finish(self.host_start, self.cycles, WRITER)
 
-    def _span(self, span, host_work):
+    def _span(self, span: Span, host_work: Iterator[int]) -> Node:
         event = span.event
         if event is not None and event.error is not None:
             raise UsageError(
                 f"'{span.label}' failed while it was recorded, and a recording cannot represent failures",
                 hint="record a run in which nothing fails",
             )
-        begun, ended = (span.begun, span.ended) if event is None else event.span_fs
-        fields = {
+        begun, ended = (span.begun, span.ended) if event is None else cast(tuple[int, int], event.span_fs)
+        fields: dict[str, Any] = {
             "kind": span.kind, "device": span.device, "label": span.label, "nbytes": span.nbytes, "scope": span.scope,
             "deps": json.dumps(span.deps), "start_fs": begun, "end_fs": ended,
         }  # fmt: skip

@@ -3,8 +3,13 @@
 Source: docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line.
 """
 
+from __future__ import annotations
+
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import tensim.device as metal
 from tensim.buffer import Buffer
@@ -22,19 +27,29 @@ from tensim.sim.host import commands as c
 from tensim.sim.loop.environment import FS_PER_NS
 from tensim.traces.light_metal.system import chip_names, spec_names
 
+if TYPE_CHECKING:
+    from tensim.traces.light_metal.binary import Binary as BinaryFile
+
 
 class Replayed:
     """What a replay did.  `reads`: the bytes of every read of a buffer, in the order of issue."""
 
-    def __init__(self, spans, reads):
+    def __init__(self, spans: Iterable[Span], reads: list[bytes]) -> None:
         self._spans, self.reads = Spans(spans), reads
 
-    def timeline(self):
+    def timeline(self) -> Spans:
         """The spans of the replay, as `System.timeline`."""
         return self._spans
 
 
-def replay(path, devices=None, *, remap=None, substitute=None, scope=None):
+def replay(
+    path: str | PathLike[str] | bytes,
+    devices: SystemConfig | str | None = None,
+    *,
+    remap: Mapping[str, str] | None = None,
+    substitute: Mapping[str, Variant | Callable[..., Any]] | None = None,
+    scope: str | None = None,
+) -> Replayed:
     """Carry a recording (file name or bytes) out again; returns a `Replayed`.  Nothing is skipped.
 
     `devices`: what to replay on, a SystemConfig or a list of boards as text (None: a system like the recorded one).
@@ -55,7 +70,7 @@ def replay(path, devices=None, *, remap=None, substitute=None, scope=None):
     return done
 
 
-def _recorded(binary, scope):
+def _recorded(binary: BinaryFile, scope: str | None) -> Sequence[Any]:
     """The SpanDescriptions of a file; BinaryError when one points outside of it."""
     spans = binary.reader.root("spans").spans
     if spans is None:
@@ -72,12 +87,12 @@ def _recorded(binary, scope):
     return spans
 
 
-def _mismatch(message, expected, found):
+def _mismatch(message: str, expected: object, found: object) -> ReplayMismatch:
     shown = ", ".join(map(str, found)) if isinstance(found, list) else found
     return ReplayMismatch(message, where={"expected": expected, "found": found}, hint=f"there are: {shown or 'none'}")
 
 
-def _deps(span):
+def _deps(span: Any) -> tuple[str, ...]:
     """Labels of the events that a span waited for."""
     try:
         return tuple(map(str, json.loads(span.deps or "[]")))
@@ -89,7 +104,7 @@ def _deps(span):
         ) from error
 
 
-def _check_same(recorded, spans):
+def _check_same(recorded: Sequence[Any], spans: Iterable[Span]) -> None:
     for number, (before, now) in enumerate(zip(recorded, spans, strict=True)):
         expected, found = (before.start_fs / FS_PER_NS, before.end_fs / FS_PER_NS), (now.start, now.end)
         if expected != found:
@@ -104,14 +119,21 @@ def _check_same(recorded, spans):
 class _Borrowed(Buffer):
     """A buffer of the recording: it goes when the recording lets it go."""
 
-    def __del__(self):
+    def __del__(self) -> None:
         pass
 
 
 class _Replay(Replay):
     """A replay that keeps the times of the recorded spans."""
 
-    def __init__(self, binary, recorded, config, remap, substitute):
+    def __init__(
+        self,
+        binary: BinaryFile,
+        recorded: Sequence[Any],
+        config: SystemConfig | None,
+        remap: Mapping[str, str],
+        substitute: Mapping[str, Variant | Callable[..., Any]],
+    ) -> None:
         super().__init__(binary, find_function=bound_to_buffers)
         self.recorded, self.config, self.remap, self.substitute = recorded, config, remap, substitute
         self.archs = [] if config is None else [load_arch(o.arch, chip_overrides(config, o.arch)) for o in config.chips]
@@ -126,7 +148,7 @@ class _Replay(Replay):
             if name not in programs:
                 raise _mismatch(f"the recording submits no program {name!r}", name, programs)
 
-    def run_all(self):
+    def run_all(self) -> Replayed:
         """Carry everything out; returns the `Replayed`."""
         try:
             self.execute()
@@ -136,7 +158,7 @@ class _Replay(Replay):
 
     # --- devices
 
-    def _renumber(self):
+    def _renumber(self) -> None:
         """Chips of the recording by their numbers here, as far as they are here."""
         for spec in self.remap:
             if spec not in self.specs:
@@ -146,14 +168,14 @@ class _Replay(Replay):
             if wanted in self.specs_here:
                 self.decoder.renumbered[number] = self.specs_here.index(wanted)
 
-    def _restore_system(self):
+    def _restore_system(self) -> None:
         if self.config is None:
             super()._restore_system()
         else:
             self.system.topology = build_topology(self.system.env, self.config, self.archs)
             self.system.host.use_costs(self.archs[0])
 
-    def open(self, record):
+    def open(self, record: Any) -> Any:
         number = self.decoder.renumbered.get(record.device)
         if number is None:
             spec = self.specs[record.device] if record.device < len(self.specs) else f"device {record.device}"
@@ -170,7 +192,7 @@ class _Replay(Replay):
 
     # --- commands
 
-    def _carry_out(self, index, record):
+    def _carry_out(self, index: int, record: Any) -> Any:
         host, span = self.system.host, self.span_of.get(index)
         if isinstance(record, c.EnqueueProgram | c.EnqueueFunction) and span and span.program in self.substitute:
             record = c.EnqueueProgram(record.device, record.queue, self._replacement(span, record.device), False)
@@ -184,10 +206,10 @@ class _Replay(Replay):
             self.items[record.device, record.queue] = result
         return result
 
-    def _replacement(self, span, device):
+    def _replacement(self, span: Any, device: int) -> int:
         """Id of the program that runs in place of a recorded one, built when its buffers are first seen."""
         wanted = self.substitute[span.program]
-        build = wanted.build if isinstance(wanted, Variant) else wanted
+        build: Any = wanted.build if isinstance(wanted, Variant) else wanted
         sides = [
             [self.names.get(n) for n in (() if ids is None else ids.tolist())] for ids in (span.inputs, span.outputs)
         ]
@@ -206,7 +228,7 @@ class _Replay(Replay):
 
     # --- the timeline
 
-    def _span(self, span):
+    def _span(self, span: Any) -> Span:
         """The Span of the replay for a recorded one."""
         if span.queue < 0:
             times = self.host_times.get(span.command)
@@ -220,7 +242,8 @@ class _Replay(Replay):
                 hint="the file is damaged: record it again",
                 where=where,
             )
+        begun, ended = times
         return Span(
             span.kind or "", self.remap.get(span.device, span.device), None if span.queue < 0 else span.queue,
-            span.label or "", span.nbytes, _deps(span), *times, None, span.scope or "",
+            span.label or "", span.nbytes, _deps(span), begun, ended, None, span.scope or "",
         )  # fmt: skip

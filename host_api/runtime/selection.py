@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from tensim.runtime.specs import Alias, Fallback, NamedSpec, NoneTerm, Ordinal, Target, expand
@@ -132,7 +132,13 @@ def select(
     return Selection(choices, _default(default, choices))
 
 
-def _choose(name: str, spec: NamedSpec, inventory: Sequence[DeviceInfo], earlier, accepts):
+def _choose(
+    name: str,
+    spec: NamedSpec,
+    inventory: Sequence[DeviceInfo],
+    earlier: Mapping[str, Choice],
+    accepts: Callable[[DeviceInfo], str | None] | None,
+) -> Choice:
     reasons = []
     for number, term in enumerate(spec.terms):
         info, params, reason = _try(term, inventory, earlier, accepts)
@@ -145,28 +151,34 @@ def _choose(name: str, spec: NamedSpec, inventory: Sequence[DeviceInfo], earlier
     raise _not_found(name, spec, reasons, inventory)
 
 
-def _try(term, inventory: Sequence[DeviceInfo], earlier, accepts):
+def _try(
+    term: Term,
+    inventory: Sequence[DeviceInfo],
+    earlier: Mapping[str, Choice],
+    accepts: Callable[[DeviceInfo], str | None] | None,
+) -> tuple[DeviceInfo | None, Any, str | None]:
     """(info, params, None) if `term` is viable, else (None, None, the reason)."""
     params = {}
     match term:
         case NoneTerm():
             return None, params, None
         case Fallback(name):
-            target = earlier.get(name)
-            if target is None or target.info is None:
-                return None, None, f"'{name}' is {'not declared before' if target is None else 'none'}"
-            return target.info, dict(target.params), None
+            other = earlier.get(name)
+            if other is None or other.info is None:
+                return None, None, f"'{name}' is {'not declared before' if other is None else 'none'}"
+            return other.info, dict(other.params), None
         case Ordinal(index):
             info, reason = _indexed(index, inventory, "declared device")
         case Alias() | Target():
             target = expand(term) if isinstance(term, Alias) else term
             params = dict(target.params)
             info, reason = _matching(target, inventory)
-    reason = reason or _unsuitable(info, params, inventory) or (accepts(info) if accepts else None)
+    if info is not None:
+        reason = reason or _unsuitable(info, params, inventory) or (accepts(info) if accepts else None)
     return (None, None, reason) if reason else (info, params, None)
 
 
-def _matching(target: Target, inventory: Sequence[DeviceInfo]):
+def _matching(target: Target, inventory: Sequence[DeviceInfo]) -> tuple[DeviceInfo | None, str | None]:
     of_scheme = [info for info in inventory if info.scheme == target.scheme]
     if not of_scheme:
         return None, f"no {target.scheme} device is declared"
@@ -176,13 +188,13 @@ def _matching(target: Target, inventory: Sequence[DeviceInfo]):
     return _indexed(target.index, matches, "matching device")
 
 
-def _indexed(index, candidates, noun):
+def _indexed(index: int, candidates: Sequence[DeviceInfo], noun: str) -> tuple[DeviceInfo | None, str | None]:
     if index < len(candidates):
         return candidates[index], None
     return None, f"index {index} out of range, {len(candidates)} {noun}{'' if len(candidates) == 1 else 's'}"
 
 
-def _same_arch(wanted, declared):
+def _same_arch(wanted: str, declared: str) -> bool:
     """A user's YAML may be called by its path or its name; two paths are the same file only if they are the same text."""
     if wanted in ("*", declared):
         return True
@@ -190,11 +202,11 @@ def _same_arch(wanted, declared):
     return by_path.count(True) == 1 and _arch_name(wanted) == _arch_name(declared)
 
 
-def _arch_name(arch: str):
+def _arch_name(arch: str) -> str:
     return PurePath(arch).stem if arch.endswith((".yaml", ".yml")) else arch
 
 
-def _unsuitable(info: DeviceInfo, params, inventory: Sequence[DeviceInfo]):
+def _unsuitable(info: DeviceInfo, params: Mapping[str, Value], inventory: Sequence[DeviceInfo]) -> str | None:
     unsupported = [key for key in params if key not in PARAMS_OF[info.scheme]]
     if unsupported:
         return f"params unsupported by {info.scheme} devices: {', '.join(unsupported)}"
@@ -210,30 +222,34 @@ def _unsuitable(info: DeviceInfo, params, inventory: Sequence[DeviceInfo]):
     return f"mesh {_by(mesh)} does not fit, {info.spec} has {_by(info.mesh_shape)}; {where}"
 
 
-def _fits(mesh, info: DeviceInfo):
+def _fits(mesh: Any, info: DeviceInfo) -> bool:
     return mesh[0] <= info.mesh_shape[0] and mesh[1] <= info.mesh_shape[1]
 
 
-def _by(shape):
+def _by(shape: Any) -> str:
     return f"{shape[0]}x{shape[1]}"
 
 
-def _merge_params(choices):
+def _merge_params(choices: Mapping[str, Choice]) -> dict[str, Choice]:
     """`choices` with all choices of one device holding the params of each of them."""
     merged, asked_by = {}, {}
     for choice in choices.values():
         for key, value in choice.params.items():
-            first = asked_by.setdefault((choice.info.id, key), choice)
+            first = asked_by.setdefault((_id(choice), key), choice)
             if first.params[key] != value:
                 raise _conflict(choice.info, key, first, choice)
-            merged.setdefault(choice.info.id, {})[key] = value
+            merged.setdefault(_id(choice), {})[key] = value
     return {
         name: choice if choice.info is None else replace(choice, params=dict(merged.get(choice.info.id, {})))
         for name, choice in choices.items()
     }
 
 
-def _conflict(info: DeviceInfo, key, first, second):
+def _id(choice: Choice) -> int:
+    return cast(DeviceInfo, choice.info).id
+
+
+def _conflict(info: Any, key: str, first: Choice, second: Choice) -> DeviceConfigConflict:
     sides = [{"name": side.name, "spec": str(side.spec), key: side.params[key]} for side in (first, second)]
     return DeviceConfigConflict(
         f"device #{info.id} {info.spec} is requested with two values of {key}: by {first.spec} and by {second.spec}",
@@ -242,14 +258,14 @@ def _conflict(info: DeviceInfo, key, first, second):
     )
 
 
-def _warn_of_queues(choice):
-    wanted = choice.params.get("cqs", 1)
+def _warn_of_queues(choice: Choice) -> None:
+    wanted = cast(int, choice.params.get("cqs", 1))
     if choice.info is not None and wanted > choice.info.queues:
         message = f"{choice.name}: cqs={wanted}, but {choice.info.spec} has {choice.info.queues} hardware queues"
         warnings.warn(f"{message}; the others exist in simulation only", TensimWarning, stacklevel=3)
 
 
-def _default(wanted, choices):
+def _default(wanted: str | None, choices: Mapping[str, Choice]) -> str | None:
     present = [name for name, choice in choices.items() if choice.info is not None]
     if wanted is None:
         return present[0] if present else None
@@ -263,7 +279,9 @@ def _default(wanted, choices):
     )
 
 
-def _not_found(name: str, spec: NamedSpec, reasons, inventory: Sequence[DeviceInfo]):
+def _not_found(
+    name: str, spec: NamedSpec, reasons: Iterable[tuple[Term, str]], inventory: Sequence[DeviceInfo]
+) -> DeviceNotFound:
     available = [info.spec for info in inventory]
     closest = _closest(spec.terms, available)
     lines = [f"no term of device '{name}' ({spec}) is viable:"]
@@ -282,7 +300,7 @@ def _not_found(name: str, spec: NamedSpec, reasons, inventory: Sequence[DeviceIn
     )
 
 
-def _closest(terms, available):
+def _closest(terms: Iterable[Term], available: Sequence[str]) -> str | None:
     """The available spec that is nearest to any term; None if none is near."""
     wanted = [str(expand(term) if isinstance(term, Alias) else term) for term in terms]
     near = [(word, spec) for word in wanted for spec in difflib.get_close_matches(word, available, 1, 0.5)]

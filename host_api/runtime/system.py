@@ -36,9 +36,10 @@ from tensim.sim.host.executor import Simulation
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tensim.runtime.devices import AnyDevice, OpenDevice
+    from tensim.runtime.devices import AnyDevice, OpenDevice, TraceCapture
     from tensim.runtime.opening import DeviceMap
     from tensim.runtime.profiling import Profile
+    from tensim.runtime.recording import Recorder
     from tensim.runtime.selection import DeviceInfo, Selection
     from tensim.runtime.specs import Value
 
@@ -69,7 +70,8 @@ class System:
         self.next_tensor_id = itertools.count(1).__next__
         self.rates, self.plans, self.residency = Rates(self), Plans(self), Residency(self)
         self.stats, self.spans, self.hooks, self.signalled = Counter(), SpanLog(), ActiveHooks(), set()
-        self.capturing = self.recorder = None
+        self.capturing: TraceCapture | None = None
+        self.recorder: Recorder | None = None
         self.inventory, self.opened = Inventory(self.config, self.archs), OpenDevices(self)
         self.topology = self.sim.topology = build_topology(self.env, self.config, self.archs)
         self.host.use_costs(self.archs[0])

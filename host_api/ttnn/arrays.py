@@ -3,10 +3,14 @@
 torch is used where a program has it; nothing here needs it.
 """
 
+from __future__ import annotations
+
 import functools
 import importlib.util
 import math
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -15,6 +19,10 @@ from tensim.layout import tilize, untilize
 from tensim.ttnn.enums import DataType
 from tensim.ttnn.errors import ArgumentError
 from tensim.ttnn.memory import BLOCK_FLOATS
+
+if TYPE_CHECKING:
+    from tensim.runtime.layouts import Layout, TensorDesc
+    from tensim.ttnn.memory import TensorSpec
 
 NUMPY = {
     DataType.BFLOAT16: np.dtype(ml_dtypes.bfloat16), DataType.FLOAT32: np.dtype(np.float32),
@@ -34,14 +42,14 @@ OF_ARRAY = {dtype: name for name, dtype in NUMPY.items() if name not in BLOCK_FL
 # --- torch
 
 
-def is_torch(value):
+def is_torch(value: Any) -> bool:
     """Whether a value is a torch tensor."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, getattr(torch, "Tensor", ()))
 
 
 @functools.cache
-def torch_or_none():
+def torch_or_none() -> Any:
     """The torch module, or None where it is not installed."""
     if importlib.util.find_spec("torch") is None:
         return None
@@ -50,7 +58,7 @@ def torch_or_none():
     return torch
 
 
-def _bit_views(torch):
+def _bit_views(torch: Any) -> dict[Any, tuple[Any, Any]]:
     """{torch dtype: (torch integer of its size, numpy dtype)} of the dtypes that torch's numpy bridge does not know."""
     views = {torch.bfloat16: (torch.int16, ml_dtypes.bfloat16)}
     if hasattr(torch, "float8_e4m3fn"):
@@ -58,7 +66,7 @@ def _bit_views(torch):
     return views
 
 
-def as_numpy(value):
+def as_numpy(value: Any) -> np.ndarray:
     """A numpy array of a torch tensor, an array or nested numbers."""
     if not is_torch(value):
         return np.asarray(value)
@@ -67,13 +75,13 @@ def as_numpy(value):
     return value.numpy() if bits is None else value.view(bits).numpy().view(numpy_dtype)
 
 
-def as_given(array):
+def as_given(array: np.ndarray) -> Any:
     """The array as a torch tensor where torch is installed, else as it is."""
     torch = torch_or_none()
     return array if torch is None else as_torch(array, torch)
 
 
-def as_torch(array, torch):
+def as_torch(array: np.ndarray, torch: Any) -> Any:
     """A torch tensor that owns the array's values."""
     array = np.array(array, order="C")
     for dtype, (bits, numpy_dtype) in _bit_views(torch).items():
@@ -86,14 +94,14 @@ def as_torch(array, torch):
 # --- values
 
 
-def dtype_of(array):
+def dtype_of(array: np.ndarray) -> DataType:
     """The DataType of a host array; ArgumentError for one that has none."""
     if array.dtype not in OF_ARRAY:
         raise ArgumentError(f"Tensor: an array of {array.dtype} has no DataType")
     return OF_ARRAY[array.dtype]
 
 
-def cast(values, dtype, tile=(32, 32)):
+def cast(values: np.ndarray, dtype: DataType, tile: Sequence[int] = (32, 32)) -> np.ndarray:
     """Values as elements of a DataType: floats round to nearest even, floats to integers are cut and saturate, integers wrap.
 
     Block floats are float32 of the values that their blocks hold.
@@ -113,7 +121,7 @@ def cast(values, dtype, tile=(32, 32)):
         return values.astype(target)
 
 
-def _quantised(values, dtype, tile):
+def _quantised(values: np.ndarray, dtype: DataType, tile: Sequence[int]) -> np.ndarray:
     if not values.size:
         return values
     from tensim.ttnn.enums import Layout
@@ -127,7 +135,7 @@ def _quantised(values, dtype, tile):
 # --- bytes
 
 
-def pad(values, spec, pad_value=0):
+def pad(values: np.ndarray, spec: TensorSpec, pad_value: float = 0) -> np.ndarray:
     """Values in the padded shape of their description."""
     padded = tuple(spec.padded_shape)
     if padded == values.shape:
@@ -138,12 +146,12 @@ def pad(values, spec, pad_value=0):
     return out
 
 
-def encode(values, spec, pad_value=0):
+def encode(values: np.ndarray, spec: TensorSpec, pad_value: float = 0) -> np.ndarray:
     """Values of the logical shape as bytes (uint8), page after page."""
     return encode_padded(pad(values, spec, pad_value), spec)
 
 
-def encode_padded(padded, spec):
+def encode_padded(padded: np.ndarray, spec: TensorSpec) -> np.ndarray:
     """Values of the padded shape as bytes (uint8), page after page."""
     if not padded.size:
         return np.zeros(0, np.uint8)
@@ -157,14 +165,14 @@ def encode_padded(padded, spec):
     return encode_blocks(np.ascontiguousarray(padded.reshape(height, width)), *_runtime(spec, height, width))
 
 
-def decode(data, spec):
+def decode(data: bytes | np.ndarray, spec: TensorSpec) -> np.ndarray:
     """Values of the logical shape from bytes, page after page."""
     padded = decode_padded(data, spec)
     logical = padded[(0,) * (padded.ndim - spec.shape.rank)]
     return np.ascontiguousarray(logical[tuple(slice(n) for n in spec.shape)])
 
 
-def decode_padded(data, spec):
+def decode_padded(data: bytes | np.ndarray, spec: TensorSpec) -> np.ndarray:
     """Values of the padded shape from bytes, page after page."""
     padded, data = tuple(spec.padded_shape), np.frombuffer(data, np.uint8)
     if not data.size:
@@ -180,7 +188,7 @@ def decode_padded(data, spec):
     return decode_blocks(data, *_runtime(spec, height, width)).reshape(padded)
 
 
-def _runtime(spec, height, width):
+def _runtime(spec: TensorSpec, height: int, width: int) -> tuple[TensorDesc, Layout]:
     """The same matrix of tiles as the runtime describes it: (TensorDesc, Layout)."""
     from tensim.runtime.dtypes import DType
     from tensim.runtime.layouts import Layout, MemSpace, TensorDesc

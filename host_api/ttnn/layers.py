@@ -1,12 +1,16 @@
 """Layers of a network: stretches of launches that come again and again, found in the order of launches alone."""
 
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 
 LONGEST = 2000  # launches of a layer
 LEAST_SHARE = 0.02  # of all cycles, of a repetition that is worth a row
 
 
-def layers(keys, cycles):
+def layers(keys: Sequence[Hashable], cycles: Sequence[int]) -> list[dict[str, int]]:
     """[{"first", "launches": of a layer, "layers", "cycles": of all, "least", "most": cycles of a layer}] in the order of launches.
 
     `keys`: what makes launches equal, `cycles`: theirs.  The repetition with most cycles is taken, the shortest layer of equal
@@ -17,7 +21,7 @@ def layers(keys, cycles):
     return [_row(ends, *part) for part in _parts(codes, ends, 0, len(codes), LEAST_SHARE * ends[-1])]
 
 
-def _parts(codes, ends, first, last, least):
+def _parts(codes: np.ndarray, ends: np.ndarray, first: int, last: int, least: float) -> list[tuple[int, int, int]]:
     """(first launch, launches of a layer, layers) of launches `first` to `last`, which is no part of them."""
     if first == last:
         return []
@@ -29,7 +33,7 @@ def _parts(codes, ends, first, last, least):
     return [*_parts(codes, ends, first, begin, least), (begin, length, times), *_parts(codes, ends, end, last, least)]
 
 
-def _most_repeated(codes, ends):
+def _most_repeated(codes: np.ndarray, ends: np.ndarray) -> tuple[int, int, int, int] | None:
     """(cycles, first, launches of a layer, layers) of the repetition that takes most cycles; None where nothing repeats."""
     best = None
     for length in range(1, min(len(codes) // 2, LONGEST) + 1):
@@ -44,7 +48,7 @@ def _most_repeated(codes, ends):
     return best
 
 
-def _row(ends, first, launches, count):
+def _row(ends: np.ndarray, first: int, launches: int, count: int) -> dict[str, int]:
     bounds = ends[first : first + launches * count + 1 : launches]
     each = np.diff(bounds)
     return {

@@ -1,5 +1,9 @@
 """Light Metal: record the commands of a program, save them, replay them."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import tensim.light_metal.capture as capture
 from tensim.light_metal.binary import LightMetalBinary as HostBinary
 from tensim.running.replay import LightMetalReplay as HostReplay
@@ -8,7 +12,7 @@ from tensim.running.replay import LightMetalReplay as HostReplay
 class LightMetalBinary(HostBinary):
     """The bytes of a recording."""
 
-    def set_data(self, data):
+    def set_data(self, data: bytes) -> None:
         """Take other bytes."""
         self._data = bytes(data)
 
@@ -16,24 +20,24 @@ class LightMetalBinary(HostBinary):
 class LightMetalReplay:
     """Runs a recording, on a device of its own unless one is given."""
 
-    def __init__(self, binary, device):
+    def __init__(self, binary: HostBinary, device: Any) -> None:
         self._replay = HostReplay(binary, None if device is None else device.host)
 
     @staticmethod
-    def create(binary, device=None):
+    def create(binary: HostBinary, device: Any = None) -> LightMetalReplay:
         """Prepare a replay."""
         return LightMetalReplay(binary, device)
 
-    def run(self):
+    def run(self) -> bool:
         """Carry out the commands; whether everything went well."""
         return self._replay.run()
 
 
-def light_metal_begin_capture():
+def light_metal_begin_capture() -> None:
     """Record every command from here on."""
     capture.light_metal_begin_capture()
 
 
-def light_metal_end_capture():
+def light_metal_end_capture() -> LightMetalBinary:
     """The recording."""
     return LightMetalBinary(capture.light_metal_end_capture().get_data())

@@ -5,7 +5,11 @@ core has seen the go signal, `riscv.kernel_entry` before its kernel's own first 
 for every operation; profiler calls and reports read the list.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,7 +26,7 @@ class Operation:
 
     number: int
     name: str
-    device: object
+    device: Any
     cores: int
     started: int
     ended: int
@@ -34,28 +38,28 @@ class Operation:
     cost: object = field(default=None, repr=False)  # `ProgramCost` of a launch of the library's
 
     @property
-    def cycles(self):
+    def cycles(self) -> int:
         return self.ended - self.started
 
     @property
-    def nanoseconds(self):
+    def nanoseconds(self) -> float:
         return self.cycles * 1000 / self.device.host.arch.clock_mhz
 
 
 class Counters:
     """What the chip's counters gained during an operation, in the form in which `tensim.sim.chip.statistics` reads a chip."""
 
-    def __init__(self, chip, work, links, channels, sums, launch):
+    def __init__(self, chip: Any, work: Any, links: Any, channels: Any, sums: Any, launch: Any) -> None:
         self.arch, self.machine, self.compute_cores = chip.arch, chip.machine, set(range(sums[3]))
         self.work, self.flops, self.sfpu_busy, self.fpu_busy = work, sums[0], sums[1], sums[2]
         self.arrays = {"links": links, "channels": channels, "tiles": chip.arrays["tiles"]}
         self.launches = {0: launch}
 
-    def bounded_by(self, cycles):
+    def bounded_by(self, cycles: int) -> str:
         """What bounded the operation (`statistics.bounded_by`)."""
         return statistics.bounded_by(self, cycles)
 
-    def stalls(self):
+    def stalls(self) -> dict[str, dict[str, float]]:
         """{thread kind: {reason: share of its time}}, the busy share first."""
         return {name: {"busy": part["busy"], **part["stalled"]} for name, part in statistics.breakdown(self).items()}
 
@@ -63,12 +67,12 @@ class Counters:
 class Measurements:
     """The operations of a device, and where its chip's counters stood at the end of the last one."""
 
-    def __init__(self, device, detailed):
+    def __init__(self, device: Any, detailed: bool) -> None:
         self.device, self.detailed, self.operations, self.read = device, detailed, [], 0
         self._seen, self._names = 0, {}
         self._before = self._counters() if detailed else None
 
-    def ended(self, name, told, cost=None):
+    def ended(self, name: str, told: dict[str, Any], cost: object = None) -> None:
         """An item of a queue has ended: note the programs that ran since."""
         chip = self.device.host.chip
         for number in range(self._seen, len(chip.launches)):
@@ -77,7 +81,7 @@ class Measurements:
                 self._seen = number + 1
                 self._note(chip, launch, name, told, cost)
 
-    def _note(self, chip, launch, name, told, cost):
+    def _note(self, chip: Any, launch: Any, name: str, told: dict[str, Any], cost: object) -> None:
         threads = np.asarray(launch["threads"])
         table = chip.arrays["threads"]
         started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
@@ -96,7 +100,7 @@ class Measurements:
             operation.counters = self._difference(chip, launch)
         self.operations.append(operation)
 
-    def _counters(self):
+    def _counters(self) -> tuple[Any, ...]:
         chip = self.device.host.chip
         work = np.zeros(THREADS_PER_CORE, chip.work.dtype)
         for name in chip.work.dtype.names:
@@ -106,25 +110,25 @@ class Measurements:
         channels = _columns(chip.arrays["channels"], _CHANNEL_FIELDS)
         return work, links, channels, (chip.flops, chip.sfpu_busy, chip.fpu_busy)
 
-    def _difference(self, chip, launch):
-        before, now = self._before, self._counters()
+    def _difference(self, chip: Any, launch: Any) -> Counters:
+        before, now = cast(tuple[Any, ...], self._before), self._counters()
         self._before = now
-        parts = [_minus(a, b) for a, b in zip(now[:3], before[:3], strict=True)]
+        work, links, channels = (_minus(a, b) for a, b in zip(now[:3], before[:3], strict=True))
         cores = len({thread // THREADS_PER_CORE for thread in launch["threads"] if thread % THREADS_PER_CORE == 2})
         sums = (*(a - b for a, b in zip(now[3], before[3], strict=True)), cores)
-        return Counters(chip, *parts, sums, launch)
+        return Counters(chip, work, links, channels, sums, launch)
 
 
-def _columns(records, names):
+def _columns(records: Any, names: Sequence[str]) -> np.ndarray:
     result = np.zeros(len(records), [(name, np.int64) for name in names])
     for name in names:
         result[name] = records[name]
     return result
 
 
-def _minus(now, before):
+def _minus(now: np.ndarray, before: np.ndarray) -> np.ndarray:
     result = now.copy()
-    for name in now.dtype.names:
+    for name in now.dtype.names or ():
         result[name] = now[name] - before[name]
     return result
 
@@ -133,25 +137,25 @@ detailed = False
 _all = {}
 
 
-def measurements_of(device):
+def measurements_of(device: Any) -> Measurements:
     """The Measurements of a device."""
     if id(device) not in _all:
         _all[id(device)] = Measurements(device, detailed)
     return _all[id(device)]
 
 
-def all_operations():
+def all_operations() -> list[Operation]:
     """The operations of all devices of this process, in the order in which they ended on each."""
     return [operation for item in _all.values() for operation in item.operations]
 
 
-def measure(device, item, name, told=None, cost=None):
+def measure(device: Any, item: Any, name: str, told: dict[str, Any] | None = None, cost: object = None) -> None:
     """Note the programs of a queue's item when it ends; `told`: what else their rows in reports say, `cost`: see `Operation`."""
     measured = measurements_of(device)
     item.after = lambda: measured.ended(name, told or {}, cost)
 
 
-def use_details(on):
+def use_details(on: bool) -> bool:
     """Keep counters of operations on devices that run their first one from here on; returns the setting before."""
     global detailed
     before, detailed = detailed, on

@@ -4,10 +4,19 @@ In library mode the host waits for each launch, so the device's time between lau
 would do with the same launches is known (`tensim.sim.host.queue_time`).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tensim.sim.host.queue_time import Launch, from_host, from_trace
 
+if TYPE_CHECKING:
+    from tensim.sim.arch.loader import Arch
+    from tensim.ttnn.measurements import Operation
 
-def paced(operations, items=None):
+
+def paced(operations: Sequence[Any], items: tuple[float, str] | None = None) -> dict[str, Any] | None:
     """What launches take, of the chip that takes longest; None without launches whose costs are known.
 
     `operations`: `Operation`s; `items`: (number, name) of what the program works on.  {"launches", "alone_ns": the sum of their
@@ -27,7 +36,7 @@ def paced(operations, items=None):
     return found | {"rates": {"of": name, **rates}}
 
 
-def _of_chip(operations):
+def _of_chip(operations: Sequence[Any]) -> dict[str, Any]:
     arch = operations[0].device.host.arch
     entry_ns = arch["riscv.kernel_entry"] * 1000 / arch.clock_mhz  # of a kernel's zone, part of the go signal's time
     launches = [Launch(one.cost, max(one.nanoseconds - entry_ns, 0)) for one in operations]
@@ -38,7 +47,7 @@ def _of_chip(operations):
     }  # fmt: skip
 
 
-def _call_ns(arch, operation):
+def _call_ns(arch: Arch, operation: Operation) -> float:
     settings = (operation.told.get("library") or {}).get("settings") or {}
     configured = settings.get("program_config") not in (None, "None")
     return arch["host.ttnn_operation_ns"] + configured * arch["host.ttnn_configuration_ns"]

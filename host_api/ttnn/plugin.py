@@ -1,5 +1,10 @@
 """`pytest -p tensim.ttnn`: the fixtures that tests of ttnn programs use, and the report of their operations."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 
 import tensim.ttnn.devices as devices
@@ -12,7 +17,7 @@ OPTIONS = {
 }
 
 
-def add_options(parser):
+def add_options(parser: pytest.Parser) -> None:
     """The options of the runner."""
     group = parser.getgroup("tensim")
     for name, text in OPTIONS.items():
@@ -21,7 +26,7 @@ def add_options(parser):
                     help="Change an architecture parameter.")  # fmt: skip
 
 
-def configure(config):
+def configure(config: pytest.Config) -> None:
     """Register the fixtures and begin to observe."""
     for line in (
         "use_module_device: one device for a module (each test has its own)",
@@ -34,7 +39,7 @@ def configure(config):
 class Fixtures:
     """Fixtures and hooks, registered under one name."""
 
-    def __init__(self, config):
+    def __init__(self, config: pytest.Config) -> None:
         from tensim.ttnn.runner import Request, key_value, observed
 
         option = config.option
@@ -45,17 +50,17 @@ class Fixtures:
         self.observation.__enter__()
 
     @pytest.fixture
-    def device_params(self, request):
+    def device_params(self, request: pytest.FixtureRequest) -> dict[str, Any]:
         """Arguments of CreateDevice, as a test parametrises them."""
         return getattr(request, "param", {})
 
     @pytest.fixture
-    def device(self, device_params):
+    def device(self, device_params: dict[str, Any]) -> Iterator[Any]:
         """An open device, the default one."""
         yield from _opened(lambda: devices.CreateDevice(0, **_known(device_params)))
 
     @pytest.fixture
-    def mesh_device(self, request, device_params):
+    def mesh_device(self, request: pytest.FixtureRequest, device_params: dict[str, Any]) -> Iterator[Any]:
         """A mesh of one chip; tests that ask for another shape are skipped."""
         shape = getattr(request, "param", (1, 1))
         if shape not in (1, (1, 1)):
@@ -63,7 +68,7 @@ class Fixtures:
         yield from _opened(lambda: devices.CreateDevice(0, **_known(device_params)))
 
     @pytest.fixture
-    def reset_seeds(self):
+    def reset_seeds(self) -> None:
         """The same random numbers in every test."""
         import random
         import sys
@@ -76,33 +81,33 @@ class Fixtures:
             sys.modules["torch"].manual_seed(0)
 
     @pytest.fixture
-    def function_level_defaults(self):
+    def function_level_defaults(self) -> None:
         """Nothing to set."""
 
     @pytest.fixture
-    def is_ci_env(self):
+    def is_ci_env(self) -> bool:
         """Not on the vendor's CI."""
         return False
 
-    def pytest_terminal_summary(self, terminalreporter):
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell what the operations took."""
         from tensim.ttnn import measurements, report
 
         terminalreporter.section("tensim")
         terminalreporter.write_line(report.text(report.rows(measurements.all_operations()), {}))
 
-    def pytest_unconfigure(self, config):
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Write the files that were asked for."""
         self.observation.__exit__(None, None, None)
 
 
-def _opened(open_one):
+def _opened(open_one: Callable[[], Any]) -> Iterator[Any]:
     device = open_one()
     devices.SetDefaultDevice(device)
     yield device
     devices.close_device(device)
 
 
-def _known(parameters):
+def _known(parameters: dict[str, Any]) -> dict[str, Any]:
     names = ("l1_small_size", "trace_region_size", "num_command_queues", "worker_l1_size", "dispatch_core_config")
     return {name: value for name, value in parameters.items() if name in names}

@@ -1,8 +1,17 @@
 """What the operations of a program took, as a table for people and as JSON."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
 from tensim.results.result import Result
 from tensim.ttnn.layers import layers
 
+if TYPE_CHECKING:
+    from tensim.ttnn.measurements import Counters, Operation
+
+Table: TypeAlias = list[dict[str, Any]]  # a row per operation, name, layer or link
 SHOWN = 40  # operations in the table; all are in the JSON
 STALLS = 3  # reasons named per operation
 NAMES = 20  # names in the table of time by operation; all are in the JSON
@@ -10,7 +19,7 @@ LINKS = 4  # Ethernet links of a mesh; all are in the JSON
 BOUNDS = 3  # what bounded the launches of a name
 
 
-def rows(operations):
+def rows(operations: Iterable[Operation]) -> Table:
     """A dict per operation: name, device, cores, cycles, ns, what bounded it, and shares of stalled time by thread."""
     return [
         {
@@ -23,13 +32,14 @@ def rows(operations):
     ]  # fmt: skip
 
 
-def _causes(one):
-    if one.counters is None:
+def _causes(one: Operation) -> dict[str, Any]:
+    counters = cast("Counters | None", one.counters)
+    if counters is None:
         return {"bounded_by": None, "threads": {}}
-    return {"bounded_by": one.counters.bounded_by(one.cycles), "threads": one.counters.stalls()}
+    return {"bounded_by": counters.bounded_by(one.cycles), "threads": counters.stalls()}
 
 
-def result(table, devices, identity):
+def result(table: Table, devices: list[dict[str, Any]], identity: dict[str, Any]) -> Result:
     """The `Result` of a program: its operations, and what its chips did.
 
     `devices`: summaries of its devices (`tensim.sim.chip.statistics.collect`), of which there is one at least.  The figures
@@ -46,7 +56,7 @@ def result(table, devices, identity):
     return Result(summary | ({"devices": devices} if len(devices) > 1 else {}), identity)
 
 
-def operations(table):
+def operations(table: Table) -> dict[str, Any]:
     """The rows, their time by operation and by layer, and the sum of their cycles, as JSON has them."""
     return {
         "operations": table, "by_operation": by_operation(table), "layers": by_layer(table),
@@ -54,13 +64,13 @@ def operations(table):
     }  # fmt: skip
 
 
-def by_layer(table):
+def by_layer(table: Table) -> Table:
     """`tensim.ttnn.layers.layers` of the launches; nothing when none come again and again."""
     found = layers([(row.get("device"), row["name"], row["cores"]) for row in table], [row["cycles"] for row in table])
     return found if any(one["layers"] > 1 for one in found) else []
 
 
-def by_operation(table):
+def by_operation(table: Table) -> Table:
     """Where the time went: a dict per name of an operation, the largest first.
 
     "operation": what the program called (`ttnn.linear`), or the kernels of a launch that no operation of the library's made;
@@ -81,12 +91,12 @@ def by_operation(table):
     return sorted(found, key=lambda one: -one["cycles"])
 
 
-def _called(row):
+def _called(row: dict[str, Any]) -> str:
     """What the program called: the library says it, other launches go by their kernels."""
     return (row.get("library") or row)["name"]
 
 
-def _bounds(rows):
+def _bounds(rows: Table) -> dict[str, float]:
     """Shares of the rows' cycles by what bounded them, the largest first."""
     cycles = {}
     for row in rows:
@@ -96,11 +106,11 @@ def _bounds(rows):
     return {name: _share(part, total) for name, part in sorted(cycles.items(), key=lambda one: -one[1])}
 
 
-def _share(part, total):
+def _share(part: float, total: float) -> float:
     return round(part / total, 4) if total else 0.0
 
 
-def text(table, facts):
+def text(table: Table, facts: Mapping[str, Any]) -> str:
     """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `pace`: what
     `tensim.ttnn.pace.paced` gives; `fabric`: what links have carried, `Fabric.link_utilization`)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
@@ -126,7 +136,7 @@ def text(table, facts):
     return "\n".join(lines)
 
 
-def _by_operation_lines(groups, total):
+def _by_operation_lines(groups: Table, total: float) -> list[str]:
     """Time by operation as lines of text, when some name has several launches."""
     if all(one["launches"] == 1 for one in groups):
         return []
@@ -144,7 +154,7 @@ def _by_operation_lines(groups, total):
     return lines
 
 
-def _by_layer_lines(found, total):
+def _by_layer_lines(found: Table, total: float) -> list[str]:
     """Time by layer as lines of text."""
     if not found:
         return []
@@ -161,7 +171,9 @@ def _by_layer_lines(found, total):
     return lines
 
 
-def _pace_lines(launches, alone_ns, traced_ns, untraced_ns, rates=None):
+def _pace_lines(
+    launches: int, alone_ns: float, traced_ns: float, untraced_ns: float, rates: dict[str, Any] | None = None
+) -> list[str]:
     """What the launches take one behind the other as lines of text."""
     parts = [("the operations alone", "alone", alone_ns), ("from a metal trace", "traced", traced_ns),
              ("called from Python", "untraced", untraced_ns)]  # fmt: skip
@@ -173,12 +185,12 @@ def _pace_lines(launches, alone_ns, traced_ns, untraced_ns, rates=None):
     return lines
 
 
-def _sampled(simulated, stood_for, estimated_error_pct):
+def _sampled(simulated: int, stood_for: int, estimated_error_pct: float | None) -> str:
     error = "unknown" if estimated_error_pct is None else f"{estimated_error_pct:.2f} %"
     return f"sampled: {simulated:,} launches were simulated, {stood_for:,} took the time of equal ones; estimated error {error}"
 
 
-def _links(links):
+def _links(links: Table) -> list[str]:
     """What Ethernet links carried as lines of text, the busiest first."""
     used = sorted((one for one in links if one["packets"]), key=lambda one: -one["busy_cycles"])
     lines = [f"{len(used)} of {len(links)} links carried packets, {sum(one['bytes'] for one in used):,} B in all"]
@@ -190,7 +202,7 @@ def _links(links):
     return lines
 
 
-def _stalls(threads):
+def _stalls(threads: dict[str, dict[str, float]]) -> str:
     """The largest stalls of any kind of thread."""
     largest = sorted(
         ((share, reason, name) for name, part in threads.items() for reason, share in part.items() if reason != "busy"),

@@ -1,5 +1,7 @@
 """`import ttnn` means `tensim.ttnn`, and modules that tests of ttnn programs import have stand-ins where they are absent."""
 
+from __future__ import annotations
+
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -8,7 +10,7 @@ import sys
 from tensim.ttnn.stand_ins import Loader, StandIns
 
 
-def install():
+def install() -> None:
     """Both, for this process; an installed ttnn is not touched."""
     if not any(isinstance(item, _Ours) for item in sys.meta_path):
         sys.meta_path.insert(0, _Ours())
@@ -20,7 +22,7 @@ def install():
 class _Ours(importlib.abc.MetaPathFinder):
     """ttnn and its modules."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: object = None, target: object = None) -> _Kept | None:
         if name != "ttnn" and not name.startswith("ttnn."):
             return None
         ours = f"tensim.{name}"

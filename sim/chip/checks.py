@@ -22,10 +22,9 @@ from tensim.sim.cores.checks.memory import (
     UNWRITTEN,
     WRITTEN,
 )
-from tensim.sim.cores.checks.races import ALL_UNITS
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.initialisation import CALLS
-from tensim.sim.engine.entry_points import check_event
+from tensim.sim.engine.entry_points import check_event, spread_bytes
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError
 
@@ -171,24 +170,11 @@ class Checks:
         ProgramError when a thread, or another queue, was there and nothing orders the two.
         """
         if not buffer.in_dram:
-            self._spread(bank, start, size)
+            spread_bytes(self._chip.arrays.address, bank, start, size)
         cells = self._dram_cells if buffer.in_dram else self._cells
         of_bank = cells.reshape(self._chip.arch.dram_banks if buffer.in_dram else self._chip.n_workers, -1)[bank]
         place = -1 - bank if buffer.in_dram else bank
         self._queues.access(queue, queue.known.of(self), buffer, of_bank, place, start, size, writes)
-
-    def _spread(self, worker, start, size):
-        """As `tensim.sim.cores.checks.races.spread`, of all blocks of an L1 in which `size` bytes from `start` on lie."""
-        cells, blocks = self._cells.reshape(self._chip.n_workers, -1)[worker], self._blocks[worker]
-        lead = int(self._record["lead"][0])
-        for number in range(start + lead >> shadow.BLOCK_SHIFT, (start + size - 1 + lead >> shadow.BLOCK_SHIFT) + 1):
-            first, end = (max((one << shadow.BLOCK_SHIFT) - lead, 0) for one in (number, number + 1))
-            blocks["in_cells"][number] = 1
-            part = cells[first >> shadow.CELL_SHIFT : end >> shadow.CELL_SHIFT]
-            for who, what, when in (("writer", "written", "written_at"), ("reader", "read", "read_at")):
-                if blocks[who][number]:
-                    part[who], part[what], part[when] = blocks[who][number], ALL_UNITS, blocks[when][number]
-                    blocks[who][number] = 0
 
     def host_signals(self):
         """The host writes a word that threads may wait for: what it has done so far comes before that."""

@@ -180,3 +180,71 @@ class Role(IntEnum):
     UNPACK = 2
     MATH = 4
     PACK = 8
+
+
+# --- how wide the arguments of an operation are, in order: u unsigned, s signed, q 64 bits
+
+ARGUMENTS = {
+    Op.SPEND: "", Op.LOAD: "uuu", Op.STORE: "uuu", Op.FAIL: "u",
+    Op.CB_RESERVE_BACK: "uu", Op.CB_PUSH_BACK: "uu", Op.CB_WAIT_FRONT: "uu", Op.CB_POP_FRONT: "uu",
+    Op.CB_PAGES_RESERVABLE: "uu", Op.CB_PAGES_AVAILABLE: "uu",
+    Op.NOC_READ: "quuusus", Op.NOC_WRITE: "uquusuus", Op.NOC_MULTICAST: "uquuuuu", Op.NOC_INLINE_WRITE: "quuuus",
+    Op.NOC_ATOMIC_INC: "quuus", Op.NOC_BARRIER: "uus", Op.NOC_SET_STATE: "uquuuss", Op.NOC_READ_WITH_STATE: "quuusu",
+    Op.NOC_WRITE_WITH_STATE: "uuuus", Op.NOC_MULTICAST_INC: "quuu", Op.NOC_INC_ISSUED: "uu", Op.RISCV_WAIT: "u",
+    Op.TIMESTAMP: "", Op.SEM_WAIT: "uu", Op.SEM_WAIT_MIN: "uu",
+    Op.DST_ACQUIRE: "", Op.DST_COMMIT: "", Op.DST_WAIT: "", Op.DST_RELEASE: "",
+    Op.UNPACK_A: "uuuuu", Op.UNPACK_AB: "uuuuuuu", Op.UNPACK_MATMUL: "uuuuuuuu", Op.UNPACK_REUSE: "uuu",
+    Op.MATH_COPY: "uu", Op.MATH_BINARY: "uuuuu", Op.MATH_MATMUL: "uuu", Op.MATH_REDUCE: "uuu",
+    Op.SFPU_UNARY: "uuuuu", Op.SFPU_BINARY: "uuuuu", Op.MATH_TRANSPOSE_DST: "u", Op.MATH_COPY_DST: "uu",
+    Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
+    Op.ZONE_BEGIN: "u", Op.ZONE_END: "u",
+}  # fmt: skip
+RESULTS = {Op.LOAD, Op.CB_PAGES_RESERVABLE, Op.CB_PAGES_AVAILABLE, Op.TIMESTAMP}
+
+# --- what an operation keeps its thread busy for: parameters of an architecture
+
+READ_COSTS = {
+    Issue.PLAIN: "riscv.issue.read, riscv.issue.read_dram",
+    Issue.ONE_PACKET: "riscv.issue.read_one_packet",
+    Issue.PAGE: "riscv.issue.read_page",
+}
+WRITE_COSTS = {
+    Issue.PLAIN: "riscv.issue.write",
+    Issue.ONE_PACKET: "riscv.issue.write_one_packet",
+    Issue.PAGE: "riscv.issue.write_page",
+}
+ISSUE_WORD = 5  # argument of NOC_READ and NOC_WRITE that holds the Issue
+COSTS = {
+    Op.STORE: "riscv.l1_store",
+    Op.NOC_MULTICAST: "riscv.issue.multicast",
+    Op.NOC_INLINE_WRITE: "riscv.issue.inline_write",
+    Op.NOC_ATOMIC_INC: "riscv.issue.atomic",
+    Op.NOC_MULTICAST_INC: "riscv.issue.atomic",
+    Op.NOC_BARRIER: "riscv.issue.barrier_poll",
+    Op.NOC_SET_STATE: "riscv.issue.set_state",
+    Op.NOC_READ_WITH_STATE: "riscv.issue.read_stateful",
+    Op.NOC_WRITE_WITH_STATE: "riscv.issue.write_stateful",
+    Op.SEM_WAIT: "riscv.issue.semaphore_poll",
+    Op.SEM_WAIT_MIN: "riscv.issue.semaphore_poll",
+    Op.TIMESTAMP: "riscv.issue.timestamp",
+    **dict.fromkeys((op for op in Op if op.name.startswith("CB_")), "riscv.issue.cb_call"),
+    **dict.fromkeys((op for op in Op if op.name.startswith("DST_")), "tensix.issue.sync, tensix.sync"),
+    Op.UNPACK_A: "tensix.issue.unpack, tensix.unpack",
+    Op.UNPACK_REUSE: "tensix.issue.unpack, tensix.unpack",
+    Op.UNPACK_MATMUL: "tensix.issue.unpack, tensix.unpack",
+    Op.UNPACK_AB: "tensix.issue.unpack_pair, tensix.unpack",
+    **dict.fromkeys((op for op in Op if op.name.startswith("MATH_")), "tensix.issue.math, tensix.math"),
+    **dict.fromkeys((Op.SFPU_UNARY, Op.SFPU_BINARY, Op.SFPU_TERNARY), "tensix.issue.math, tensix.vector_costs"),
+    Op.SFPU_REDUCE: "tensix.issue.math, tensix.sfpu_reduce",
+    Op.PACK: "tensix.issue.pack, tensix.pack",
+    Op.TT_INSTRUCTION: "tensix.instructions",
+}
+CONFIG_COSTS = {
+    Config.INIT: "tensix.init",
+    Config.SHORT_INIT: "tensix.short_init",
+    Config.RECONFIG: "tensix.reconfig",
+    Config.PACK_RELU: "tensix.reconfig",
+    Config.PACK_L1_ACC: "tensix.pack.mode_change",
+    Config.HW_STARTUP: "tensix.init",
+    Config.SFPU_INIT: "tensix.vector_costs",
+}

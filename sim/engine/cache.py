@@ -9,6 +9,7 @@ The checker of kernels (`CHECKS`), the coprocessor at instruction level (`COPROC
 debugger (`STOPS`) are apart: the engine calls them by address, or they the engine, so a change of one alone compiles it alone.
 """
 
+import functools
 import hashlib
 import os
 import platform
@@ -43,12 +44,19 @@ def _sources(name):
     return [(f"{name}.{path.stem}".removesuffix(".__init__"), path) for path in sorted(folder.glob("*.py"))]
 
 
-def source_digest():
-    """Hash of all sources of compiled code and of numba, numpy, Python and the machine's architecture (hex, 16 digits)."""
+@functools.cache
+def sources_digest():
+    """Hash of all sources of compiled code (hex, 16 digits)."""
     digest = hashlib.sha256()
     for name, path in compiled_sources().items():
         digest.update(name.encode())
         digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def source_digest():
+    """Hash of all sources of compiled code and of numba, numpy, Python and the machine's architecture (hex, 16 digits)."""
+    digest = hashlib.sha256(sources_digest().encode())
     # Read, not imported: that takes longer than a small run
     for package, file in (("numba", "_version.py"), ("llvmlite", "_version.py"), ("numpy", "version.py")):
         digest.update(Path(find_spec(package).origin).with_name(file).read_bytes())

@@ -88,6 +88,7 @@ compute_event = EntryPointApart(COPROCESSOR, "cores.coprocessor.compute_threads"
 flit_event = EntryPoint("cores.niu.flits", "flit_event", 3)
 router_event = EntryPointApart(FABRIC, "cores.fabric.events", "router_event", 3)
 check_event = EntryPointApart(CHECKS, "cores.checks.events", "check_event", 3)
+spread_bytes = EntryPointApart(CHECKS, "cores.checks.races", "spread_bytes", 4)
 run_to_stop = EntryPointApart(STOPS, "chip.stops", "run_to_stop", 3)
 replay_front_end = EntryPoint("cores.niu.replayed_events", "front_end", 1)
 encode_tiles = EntryPoint("cores.numerics.host_formats", "encode_tiles", 5)

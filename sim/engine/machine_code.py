@@ -7,17 +7,18 @@ of numba's or Python's runtime.  It lies in the cache directory of the sources, 
 import ctypes
 import fcntl
 import functools
-import hashlib
 import json
 import re
 import warnings
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from tensim.sim.engine.cache import DIRECTORY
+from tensim.sim.engine.cache import DIRECTORY, sources_digest
 from tensim.sim.engine.object_loading import UnknownObject, load_object
+from tensim.sim.engine.processor import target
 from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 from tensim.sim.errors import TensimWarning
 
@@ -28,10 +29,7 @@ C_FUNCTIONS = (
     "acosf acoshf asinf asinhf atan2f atanf atanhf ceilf cosf coshf erf erfcf erff exp exp2 expf expm1 expm1f floorf fmodf log "
     "log1p log1pf logf pow powf sinf sinhf sqrt sqrtf tanf tanh tanhf truncf"
 ).split()
-PROCESSOR_WORDS = (  # of /proc/cpuinfo, on x86-64 and on aarch64
-    "vendor_id", "cpu family", "model", "stepping", "flags",
-    "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
-)  # fmt: skip
+PACKAGED = Path(__file__).with_name("objects")  # what a wheel brings (`release`): a folder by `sources_digest`
 _LOADED = []  # LLVM's engines own the code: they live as long as the process
 
 
@@ -65,30 +63,8 @@ def _function_address(name):
     return ctypes.cast(_c_function(name), ctypes.c_void_p).value
 
 
-@functools.cache
-def _processor():
-    """Code for one processor may hold instructions that another lacks.  Linux says what it is; elsewhere LLVM does."""
-    return hashlib.sha256((_told_by_linux() or _told_by_llvm()).encode()).hexdigest()[:8]
-
-
-def _told_by_linux():
-    """Family, model and instruction set extensions of the first processor; "" where they are not said."""
-    with suppress(OSError), open("/proc/cpuinfo", "rb", buffering=0) as file:
-        first = file.read(1 << 14).decode(errors="replace").partition("\n\n")[0]
-        words = dict(re.findall(r"^([^\t\n:]+)\t*: *(.*)$", first, re.MULTILINE))
-        if "flags" in words or "Features" in words:
-            return "\n".join(f"{name}: {words[name]}" for name in PROCESSOR_WORDS if name in words)
-    return ""
-
-
-def _told_by_llvm():
-    import llvmlite.binding as llvm
-
-    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-
-
 def _path(name):
-    return DIRECTORY / "machine_code" / f"{re.sub('[^A-Za-z0-9_.]', '_', name)}-{_processor()}.o"
+    return DIRECTORY / "machine_code" / f"{re.sub('[^A-Za-z0-9_.]', '_', name)}-{target().name}.o"
 
 
 def keep(name, code):
@@ -98,13 +74,23 @@ def keep(name, code):
 
 
 def load(name):
-    """The `MachineCode` of this name, or None when the cache does not hold it, whole."""
-    kept = read_sealed(_path(name))
+    """The `MachineCode` of this name, or None when neither the cache nor the wheel holds it, whole."""
+    path = _path(name)
+    kept = read_sealed(path)
     if kept is None:
-        return None
+        kept = _packaged(path.name)
+        if kept is None:
+            return None
+        with suppress(OSError):  # the next process need not hash the sources
+            write_sealed(path, kept)
     head, content = kept.split(b"\n", 1)
     about = json.loads(head)
     return _loaded(content, about["symbol"], about["frame_bytes"])
+
+
+def _packaged(name):
+    """What the wheel brings of this name, made of the same sources; None without."""
+    return read_sealed(PACKAGED / sources_digest() / name) if PACKAGED.is_dir() else None
 
 
 def _loaded(content, symbol, frame_bytes):

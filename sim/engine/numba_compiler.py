@@ -23,9 +23,12 @@ from numba.extending import intrinsic
 from tensim.sim.engine import table_types  # noqa: F401  teaches numba what a table is
 from tensim.sim.engine.cache import DIRECTORY, compiled_sources
 from tensim.sim.engine.machine_code import C_FUNCTIONS
+from tensim.sim.engine.processor import target
 from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 from tensim.sim.errors import SimulatorError
 
+if target().cpu is not None:
+    numba.config.CPU_NAME, numba.config.CPU_FEATURES = target().cpu, ""  # the level's own
 # Nothing is allocated, so nothing needs a reference count.
 OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False}
 # What only compiled code calls needs no entries for Python and C, which are a quarter of its compilation.

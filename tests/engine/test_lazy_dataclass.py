@@ -4,6 +4,8 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import sys
+import threading
 
 import pytest
 
@@ -91,3 +93,35 @@ def test_objects_that_were_not_made_by_a_call_are_whole():
     bare.__dict__["x"] = 5
     assert hash(bare) == hash(fresh(5)) and bare == fresh(5)
     assert pickle.loads(content) == Kept(5) == copy.deepcopy(Kept(5))
+
+
+@pytest.fixture
+def eager_switches():
+    """Threads that take turns all the time."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_threads_that_make_the_first_objects_at_once_all_get_them(eager_switches):
+    for _ in range(50):
+        Point, start, found = point(dataclass), threading.Barrier(4), []
+
+        def use(Point=Point, start=start, found=found):
+            start.wait()
+            found.append((repr(Point(1)), Point(1) == Point(1, 2, []), hash(Kept(1)) == hash(Kept(1))))
+
+        threads = [threading.Thread(target=use) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [(repr(Point(1)), True, True)] * 4
+
+
+def test_a_frozen_object_takes_no_attribute_at_all():
+    lazy, plain = made_both()
+    for cls in (lazy, plain):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            cls(1).other = 3

@@ -76,17 +76,3 @@ def test_other_objects_are_left_to_llvm(code, change, monkeypatch):
 def test_a_function_that_nobody_has_is_left_to_llvm(code):
     with pytest.raises(UnknownObject):
         load_object(code.content, code.symbol, lambda name: 0)
-
-
-def test_processors_are_told_apart(monkeypatch):
-    machine_code._processor.cache_clear()
-    try:
-        mine = machine_code._processor()
-        machine_code._processor.cache_clear()
-        monkeypatch.setattr(machine_code, "_told_by_linux", lambda: "")
-        assert len(machine_code._processor()) == len(mine) == 8, "as LLVM says where Linux does not"
-        machine_code._processor.cache_clear()
-        monkeypatch.setattr(machine_code, "_told_by_linux", lambda: "model: 17\nflags: fpu")
-        assert machine_code._processor() != mine
-    finally:
-        machine_code._processor.cache_clear()

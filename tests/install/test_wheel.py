@@ -1,11 +1,9 @@
 """The wheel: what it installs, and that the installed package works by itself, outside the checkout."""
 
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -13,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import tensim
+from release.wheel import OBJECTS, ROOT, add_objects, build, copy_sources, package_folders
 from tensim.results.code_digest import code_digest
-from tensim.sim.engine.cache import DIRECTORY
+from tensim.sim.chip.first_compilation import compile_once
+from tensim.sim.engine.cache import DIRECTORY, sources_digest
+from tensim.sim.engine.processor import target
 
-ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-FOLDERS = PROJECT["tool"]["setuptools"]["package-dir"]
-GENERATED = shutil.ignore_patterns("__pycache__", "*.egg-info")
+FOLDERS = package_folders()
 
 
 def run(*command, cwd, **environment):
@@ -31,15 +29,12 @@ def run(*command, cwd, **environment):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of a copy of the sources: a build in the checkout would pick up what earlier builds left there."""
-    folder = tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
-    for name in FOLDERS.values():
-        shutil.copytree(ROOT / name, folder / name, ignore=GENERATED)
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "out", ".", cwd=folder)
-    (found,) = (folder / "out").glob("*.whl")
-    return found
+    """The wheel of the sources, with the machine code of the engine that this process's cache holds."""
+    folder, out = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("out")
+    copy_sources(folder)
+    compile_once()
+    add_objects(folder, DIRECTORY / "machine_code")
+    return build(folder, out)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +72,8 @@ def test_every_file_of_the_package_folders_is_in_the_wheel(wheel):
             if path.is_file() and "__pycache__" not in path.parts:
                 expected.add(f"{package.replace('.', '/')}/{path.relative_to(ROOT / folder)}")
     assert {"tensim/validation/baseline.json", "tensim/validation/sample/gemm.csv"} <= expected
-    assert expected == {name for name in contents(wheel) if name.startswith("tensim/")}
+    found = {name for name in contents(wheel) if name.startswith("tensim/")}
+    assert expected == {name for name in found if not name.startswith(f"tensim/{OBJECTS}/")}
 
 
 def test_it_says_its_version(python, tmp_path):
@@ -116,6 +112,28 @@ def test_its_commands_run(python, tmp_path):
     assert "KIND" in run(command, "validate", "noc", "--help", cwd=tmp_path)
     run(command, "capture", "add_integers", "-o", "add.bin", cwd=tmp_path)
     assert "add.bin: ok" in run(command, "verify", "add.bin", cwd=tmp_path)
+
+
+START = "from tensim.sim.engine.entry_points import run; import sys; print(run.is_compiled, 'numba' in sys.modules)"
+
+
+def test_its_first_start_compiles_no_engine(wheel, python, tmp_path):
+    """In an empty cache; where a source has changed, what it brings counts for nothing."""
+    name = f"loop.event_loop.run-{target().name}.o"
+    assert f"tensim/{OBJECTS}/{sources_digest()}/{name}" in contents(wheel)
+    cache = str(tmp_path / "cache")
+    assert run(python, "-c", START, cwd=tmp_path, TENSIM_CACHE_DIR=cache).split() == ["True", "False"]
+    (packages,) = python.parents[1].glob("lib/python*/site-packages")
+    brought = packages / "tensim" / OBJECTS / sources_digest()
+    brought.rename(brought.with_name("of-other-sources"))
+    try:
+        assert run(python, "-c", START, cwd=tmp_path, TENSIM_CACHE_DIR=cache).split()[0] == "True", (
+            "the cache has it now"
+        )
+        other = str(tmp_path / "other")
+        assert run(python, "-c", START, cwd=tmp_path, TENSIM_CACHE_DIR=other).split()[0] == "False"
+    finally:
+        brought.with_name("of-other-sources").rename(brought)
 
 
 def test_the_guides_program_runs(python, tmp_path):

@@ -294,3 +294,12 @@ def test_tests_of_the_library_with_its_wheel(tmp_path):
         ("test_wheel.py::test_wants_eight_chips[mesh_device0]", "skipped"),
     ]
     assert "PCC -" in results.tests["test_wheel.py::test_is_wrong"]["why"]
+
+
+def test_tests_that_cannot_be_started_say_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENSIM_LIBRARY_PYTHON", "/nowhere/python3.10")
+    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
+    plan = survey.Survey(tmp_path, "python-that-is-nowhere", None, ("--arch", "blackhole"), 10, 60, ("test_*.py",))
+    with pytest.raises(UsageError, match="cannot be started: .*/nowhere/python3.10") as caught:
+        survey.run(plan, survey.Results(plan))
+    assert "--python PATH" in caught.value.hint

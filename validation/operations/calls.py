@@ -19,6 +19,7 @@ DTYPES = {
 LAYOUTS = {"TILE": ttnn.TILE_LAYOUT, "ROW_MAJOR": ttnn.ROW_MAJOR_LAYOUT}
 INTERLEAVED = {"DRAM_INTERLEAVED": ttnn.DRAM_MEMORY_CONFIG, "L1_INTERLEAVED": ttnn.L1_MEMORY_CONFIG}
 TILE, SCALE = 32, 1.5
+TABLES = 32768  # bytes of a core's L1 for the tables of convolutions
 
 
 def rounded_up(value, unit):
@@ -98,7 +99,7 @@ def product_config(text):
 
 
 class Calls:
-    """The library's calls by name, each of a description of `tensim.validation.operations.rows`."""
+    """The library's calls by name, each of a description of `tensim.validation.operations.descriptions`."""
 
     def __init__(self, device):
         self.device = device
@@ -161,19 +162,85 @@ class Calls:
     def reshard(self, one):
         return ttnn.reshard(self.operand(one), self.memory)
 
-    def matmul(self, one):
-        engine = ttnn.init_device_compute_kernel_config(
+    def engine(self, one):
+        return ttnn.init_device_compute_kernel_config(
             self.device.arch(), math_fidelity=getattr(ttnn.MathFidelity, one["fidelity"] or "HiFi4"),
             math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=one["sums_in_l1"],
         )  # fmt: skip
+
+    def matmul(self, one):
         settings = {
             "program_config": product_config(one["config"]), "memory_config": self.memory, "dtype": self.dtype,
-            "compute_kernel_config": engine,
+            "compute_kernel_config": self.engine(one),
         }  # fmt: skip
         a, b = self.operand(one), self.operand(one, 1)
         if len(self.inputs) == 2:
             return ttnn.matmul(a, b, **settings)
         return ttnn.linear(a, b, bias=self.operand(one, 2, [1, 1, 1, self.inputs[2]["shape"][-1]]), **settings)
+
+    def minimal_matmul(self, one):
+        bias = self.operand(one, 2, [1, 1, 1, self.inputs[2]["shape"][-1]]) if len(self.inputs) > 2 else None
+        return ttnn.experimental.minimal_matmul(
+            self.operand(one), self.operand(one, 1), bias_tensor=bias, compute_kernel_config=self.engine(one)
+        )
+
+    def move(self, one):
+        """Into the hole that a freed tensor leaves."""
+        hole = put(self.device, one["hole"], one)
+        x = self.operand(one)
+        ttnn.deallocate(hole)
+        return ttnn.move(x)
+
+    def conv(self, one, inputs=None, outputs=None):
+        window = one["window"]
+        height, width = (side * window["stride"] for side in (window["height"], window["width"]))
+        channels, outputs = self.inputs[0]["shape"][-1], outputs or self.output["shape"][-1]
+        block = "BLOCK" in self.inputs[0]["memory"]
+        shards = one | {"cores": one["cores"] if block else window["cores"]}
+        inputs = inputs or self.inputs[0] | {"shape": [1, 1, height * width, channels], "layout": "TILE"}
+        interleaved = put(self.device, inputs | {"memory": "DRAM_INTERLEAVED"}, one)
+        x = ttnn.interleaved_to_sharded(interleaved, memory_of(inputs | {"layout": "TILE"}, shards))
+        size = (window["size"],) * 2
+        bias = torch.rand(1, 1, 1, outputs) if len(self.inputs) > 2 else None
+        settings = ttnn.Conv2dConfig(
+            weights_dtype=DTYPES[self.inputs[1]["dtype"]] if len(self.inputs) > 1 else ttnn.bfloat8_b,
+            activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU) if one["relu"] else None,
+            shard_layout=getattr(ttnn.TensorMemoryLayout, "BLOCK_SHARDED" if block else "HEIGHT_SHARDED"),
+            deallocate_activation=True, reallocate_halo_output=True, output_layout=LAYOUTS[self.output["layout"]],
+        )  # fmt: skip
+        engine = ttnn.init_device_compute_kernel_config(
+            self.device.arch(), math_fidelity=getattr(ttnn.MathFidelity, one["fidelity"] or "HiFi4")
+        )
+        return ttnn.conv2d(
+            input_tensor=x, weight_tensor=ttnn.from_torch(torch.rand(outputs, channels, *size), dtype=ttnn.float32),
+            bias_tensor=None if bias is None else ttnn.from_torch(bias, dtype=ttnn.float32), in_channels=channels,
+            out_channels=outputs, device=self.device, kernel_size=size, stride=(window["stride"],) * 2,
+            padding=(window["padding"],) * 2, dilation=(window["dilation"],) * 2, batch_size=1, input_height=height,
+            input_width=width, conv_config=settings, compute_config=engine, dtype=self.dtype,
+        )  # fmt: skip
+
+    def halo(self, one):
+        """The halo of a convolution with few outputs."""
+        return self.conv(one, self.inputs[0], TILE)
+
+    def group_norm(self, one):
+        channels, groups = self.inputs[0]["shape"][-1], self.inputs[3]["shape"][1]
+        x = self.operand(one)
+        shards = x.memory_config().shard_spec
+        across = shards.grid.bounding_box().grid_size().x if "BLOCK" in self.inputs[0]["memory"] else 1
+        mask = ttnn.create_group_norm_input_mask(channels, groups, across, ttnn.bfloat16)
+        scale = ttnn.create_group_norm_weight_bias_rm(torch.rand(channels), channels, across)
+        weight, bias = (
+            ttnn.from_torch(scale, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT).to(self.device) for _ in range(2)
+        )
+        return ttnn.group_norm(
+            x, num_groups=groups, input_mask=mask.to(self.device), weight=weight, bias=bias, memory_config=x.memory_config(),
+            core_grid=ttnn.CoreGrid(x=one["grid"][0], y=one["grid"][1]), epsilon=1e-5,
+            inplace=self.inputs[0]["layout"] == "ROW_MAJOR", output_layout=LAYOUTS[self.output["layout"]],
+        )  # fmt: skip
+
+    def reshape(self, one):
+        return ttnn.reshape(self.operand(one), self.output["shape"])
 
     def concat(self, one):
         shape = self.output["shape"]
@@ -201,10 +268,12 @@ class Calls:
 
 
 def main(path):
-    device = ttnn.open_device(device_id=0)
+    listed = json.load(open(path))
+    tables = {"l1_small_size": TABLES} if any("window" in one for one in listed) else {}
+    device = ttnn.open_device(device_id=0, **tables)
     calls = Calls(device)
     tile = ttnn.from_torch(torch.zeros(1, 1, TILE, TILE), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT).to(device)
-    for place, one in enumerate(json.load(open(path))):
+    for place, one in enumerate(listed):
         mark = ttnn.neg(tile)
         try:
             result = calls.run(one)

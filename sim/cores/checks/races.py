@@ -35,6 +35,7 @@ from tensim.sim.cores.checks.shadow import (
     cell_table,
     clock_table,
     l1_buffer_table,
+    shadow_of,
     thread_of,
     unordered_table,
 )
@@ -42,7 +43,7 @@ from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, load_u16, load_u32
-from tensim.sim.state import ATOMIC, STOP_ERROR, threads_of, transactions_of
+from tensim.sim.state import ATOMIC, STOP_ERROR, machine_table, threads_of, transactions_of
 
 CLOCK_SHIFT, LINE_SHIFT = 32, 16
 LANE_MASK = LINE_MASK = 0xFFFF
@@ -137,6 +138,16 @@ def spread_at(m, s, core, address):
     block.in_cells = 1
     if block.writer | block.reader != 0:
         spread(m, s, core, number)
+
+
+@compiled()
+def spread_bytes(machine, core, start, size):
+    """`spread_at` of all blocks in which `size` bytes of an L1 from `start` on lie: for Python, which looks at cells."""
+    m = machine_table(machine)[0]
+    s, at = shadow_of(m), start
+    while at < start + size:
+        spread_at(m, s, core, at)
+        at = ((at + s.lead >> BLOCK_SHIFT) + 1 << BLOCK_SHIFT) - s.lead
 
 
 @compiled()

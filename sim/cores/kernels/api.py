@@ -4,6 +4,9 @@ Names, argument order and defaults are tt-metal's (docs/hardware/kernel_api.md, 
 of names); template parameters are keywords.  This module has the vocabulary of the table and the calls of data movement;
 `api_compute` has the compute calls, `library` the calls that are several operations.  A call that is in none
 of them is refused by name when a kernel is compiled.
+
+The same rows are the calls of C++ kernels: `tensim.sim.cores.riscv.generated_calls` writes a function for each, but for those in
+`CPP_BY_HAND`, which have logic of their own there (`riscv/include`).
 """
 
 from dataclasses import dataclass, field
@@ -18,11 +21,16 @@ REQUIRED = object()
 
 
 def parameters(text):
-    """{name: default} of "a b=0 noc=NOC": REQUIRED, an int, or the name of a state of the kernel (see STATES); "*c": any number."""
+    """{name: default} of "a b:u=0 noc=NOC": REQUIRED, an int, or the name of a state of the kernel (see STATES); "*c": any number.
+
+    What stands behind a colon is for C++ alone (`riscv.generated_calls`): a type, or that it is a template parameter.
+    """
     result = {}
     for part in text.split():
         name, _, default = part.partition("=")
-        result[name] = REQUIRED if not default else int(default) if default.lstrip("-").isdigit() else default
+        result[name.partition(":")[0]] = (
+            REQUIRED if not default else int(default) if default.lstrip("-").isdigit() else default
+        )
     return result
 
 
@@ -58,13 +66,15 @@ class Post:
 
 @dataclass(frozen=True)
 class Call:
-    """A call that posts operations.  `ignores_arguments`: they matter to hardware configuration at most; `forms`: their
-    names, by how many there are, and `options` those of template parameters.
+    """A call that posts operations.  `result`: its type in C++, if it has one; `ignores_arguments`: they matter to hardware
+    configuration at most; `forms`: their names, by how many there are, and `options` those of template parameters;
+    `cpp`: the parameters in the order of C++.
     """
 
     parameters: dict
     posts: tuple
-    result: bool = False
+    result: str = ""
+    cpp: str = ""
     ignores_arguments: bool = False
     forms: tuple = ()
     options: tuple = ()
@@ -89,13 +99,14 @@ def post(roles, op, template, data=""):
     return Post(int(roles), op, tuple(words), tuple(data.split()))
 
 
-def call(params, *posts, result=False):
-    return Call(parameters(params), posts, result)
+def call(params, *posts, result="", cpp=None):
+    """`cpp`: parameters of the C++ function, where they are not the same in the same order."""
+    return Call(parameters(params), posts, result, params if cpp is None else cpp)
 
 
-def operation(roles, op, params, template, result=False, data=""):
+def operation(roles, op, params, template, result="", data="", cpp=None):
     """A call that posts one operation."""
-    return call(params, post(roles, op, template, data), result=result)
+    return call(params, post(roles, op, template, data), result=result, cpp=cpp)
 
 
 def barrier(kind, params="noc=NOC", trid="-1"):
@@ -128,15 +139,17 @@ OPERATIONS = {
         DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1 max_page_size=0", "src dst size noc read_trid 0 read_req_vc"
     ),
     "noc_async_read_one_packet": operation(
-        DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1", f"src dst size noc read_trid {_ONE_PACKET} read_req_vc"
+        DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1", f"src dst size noc read_trid {_ONE_PACKET} read_req_vc",
+        cpp="tracing:t=1 src dst size noc=NOC read_req_vc:u=-1",
     ),
     "_read_set_state": operation(DM, Op.NOC_SET_STATE, "src size noc vc", "0 src size noc 0 vc read_trid"),
     "noc_async_read_set_state": operation(DM, Op.NOC_SET_STATE, "src noc=NOC", "0 src 0 noc 0 -1 read_trid"),
     "noc_async_read_one_packet_with_state": operation(
-        DM, Op.NOC_READ_WITH_STATE, "src dst noc=NOC inc_num_issued=1", "src dst 0 noc read_trid inc_num_issued"
+        DM, Op.NOC_READ_WITH_STATE, "src dst noc=NOC inc_num_issued=1", "src dst 0 noc read_trid inc_num_issued",
+        cpp="inc_num_issued:t=1 use_vc:t=0 src:u dst _:u=0 noc=NOC",
     ),
     "noc_async_read_with_state": operation(
-        DM, Op.NOC_READ_WITH_STATE, "src dst size noc=NOC inc_num_issued=1",
+        DM, Op.NOC_READ_WITH_STATE, "src:u dst size noc=NOC inc_num_issued:t=1",
         "src dst size noc read_trid inc_num_issued",
     ),
     "_read_with_trid": operation(DM, Op.NOC_READ_WITH_STATE, "src dst trid noc", "src dst 0 noc trid 1"),
@@ -150,31 +163,36 @@ OPERATIONS = {
     "noc_async_write_one_packet": operation(
         DM, Op.NOC_WRITE, "src dst size noc=NOC vc=-1 posted=0",
         f"src dst size noc write_trid {_ONE_PACKET} posted vc",
+        cpp="tracing:t=1 posted:t=0 src dst size noc=NOC vc:u=-1",
     ),
     "noc_async_write_one_packet_with_trid": operation(
-        DM, Op.NOC_WRITE, "src dst size trid noc=NOC vc=-1", f"src dst size noc trid {_ONE_PACKET} 0 vc"
+        DM, Op.NOC_WRITE, "src dst size trid noc=NOC vc=-1 posted=0", f"src dst size noc trid {_ONE_PACKET} posted vc",
+        cpp="update_counter:t=1 posted:t=0 src dst size trid:u _:b=write_cmd_buf noc=NOC vc:b=-1",
     ),
     "noc_async_write_one_packet_set_state": operation(
-        DM, Op.NOC_SET_STATE, "dst size noc=NOC vc=-1 posted=0", "1 dst size noc posted vc write_trid"
+        DM, Op.NOC_SET_STATE, "dst size noc=NOC vc:b=-1 posted:t=0", "1 dst size noc posted vc write_trid"
     ),
     "noc_async_write_one_packet_with_state": operation(
-        DM, Op.NOC_WRITE_WITH_STATE, "src dst noc=NOC posted=0", "src dst 0 noc write_trid"
+        DM, Op.NOC_WRITE_WITH_STATE, "src dst noc=NOC posted:t=0", "src dst 0 noc write_trid"
     ),
     "noc_async_write_one_packet_with_trid_set_state": operation(
-        DM, Op.NOC_SET_STATE, "dst noc=NOC vc=-1 posted=0", "1 dst 0 noc posted vc -1"
+        DM, Op.NOC_SET_STATE, "dst noc=NOC vc=-1 posted=0", "1 dst 0 noc posted vc -1",
+        cpp="posted:t=0 dst _:b=write_cmd_buf noc=NOC vc:b=-1",
     ),
     "noc_async_write_one_packet_with_trid_with_state": operation(
-        DM, Op.NOC_WRITE_WITH_STATE, "src dst size trid noc=NOC", "src dst size noc trid"
+        DM, Op.NOC_WRITE_WITH_STATE, "src dst size trid noc=NOC", "src dst size noc trid",
+        cpp="update_counter:t=1 posted:t=0 src dst size trid:u _:b=write_cmd_buf noc=NOC",
     ),
     "_write_page": operation(DM, Op.NOC_WRITE, "src dst size noc", f"src dst size noc write_trid {_PAGE} 0 -1"),
     "noc_async_write_multicast": operation(
-        DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 0 noc"
+        DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 0 noc",
+        cpp="max_page_size:a=0 src dst size num_dests linked:f=0 noc=NOC",
     ),
     "noc_async_write_multicast_one_packet": operation(
-        DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 0 noc"
+        DM, Op.NOC_MULTICAST, "src dst size num_dests linked:f=0 noc=NOC", "src dst size num_dests linked 0 noc"
     ),
     "noc_async_write_multicast_loopback_src": operation(
-        DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 1 noc"
+        DM, Op.NOC_MULTICAST, "src dst size num_dests linked:f=0 noc=NOC", "src dst size num_dests linked 1 noc"
     ),
     "noc_inline_dw_write": operation(
         DM, Op.NOC_INLINE_WRITE, "addr val be=15 noc=NOC vc=-1 posted=0", "addr val be noc posted vc", data="val"
@@ -186,36 +204,37 @@ OPERATIONS = {
     "noc_async_posted_writes_flushed": barrier(Barrier.POSTED_WRITES_FLUSHED),
     "noc_async_atomic_barrier": barrier(Barrier.ATOMIC),
     "noc_async_full_barrier": barrier(Barrier.FULL),
-    "noc_async_read_barrier_with_trid": barrier(Barrier.READ_TRID, "trid noc=NOC", "trid"),
-    "noc_async_write_barrier_with_trid": barrier(Barrier.WRITE_TRID, "trid noc=NOC", "trid"),
-    "noc_async_write_flushed_with_trid": barrier(Barrier.WRITE_FLUSHED_TRID, "trid noc=NOC", "trid"),
+    "noc_async_read_barrier_with_trid": barrier(Barrier.READ_TRID, "trid:u noc=NOC", "trid"),
+    "noc_async_write_barrier_with_trid": barrier(Barrier.WRITE_TRID, "trid:u noc=NOC", "trid"),
+    "noc_async_write_flushed_with_trid": barrier(Barrier.WRITE_FLUSHED_TRID, "trid:u noc=NOC", "trid"),
     # --- semaphores and atomics
     "noc_semaphore_set": operation(DM, Op.STORE, "sem_addr val", "sem_addr val 4"),
-    "noc_semaphore_wait": operation(DM, Op.SEM_WAIT, "sem_addr val", "sem_addr val"),
-    "noc_semaphore_wait_min": operation(DM, Op.SEM_WAIT_MIN, "sem_addr val", "sem_addr val"),
+    "noc_semaphore_wait": operation(DM, Op.SEM_WAIT, "sem_addr:p val", "sem_addr val"),
+    "noc_semaphore_wait_min": operation(DM, Op.SEM_WAIT_MIN, "sem_addr:p val", "sem_addr val"),
     "noc_semaphore_inc": operation(
-        DM, Op.NOC_ATOMIC_INC, "addr incr noc=NOC vc=-1 posted=0", "addr incr noc posted vc"
+        DM, Op.NOC_ATOMIC_INC, "addr incr noc=NOC vc:b=-1 posted:t=0", "addr incr noc posted vc"
     ),
     "noc_semaphore_set_remote": operation(
         DM, Op.NOC_WRITE, "src dst noc=NOC", f"src dst 4 noc -1 {_ONE_PACKET} 0 -1"
     ),
     "noc_semaphore_set_multicast": operation(
-        DM, Op.NOC_MULTICAST, "src dst num_dests linked=0 noc=NOC", "src dst 4 num_dests linked 0 noc"
+        DM, Op.NOC_MULTICAST, "src dst num_dests linked:f=0 noc=NOC", "src dst 4 num_dests linked 0 noc"
     ),
     "noc_semaphore_set_multicast_loopback_src": operation(
-        DM, Op.NOC_MULTICAST, "src dst num_dests linked=0 noc=NOC", "src dst 4 num_dests linked 1 noc"
+        DM, Op.NOC_MULTICAST, "src dst num_dests linked:f=0 noc=NOC", "src dst 4 num_dests linked 1 noc"
     ),
     "noc_semaphore_inc_multicast": operation(
-        DM, Op.NOC_MULTICAST_INC, "addr incr num_dests noc=NOC", "addr incr num_dests noc"
+        DM, Op.NOC_MULTICAST_INC, "addr incr num_dests noc=NOC", "addr incr num_dests noc",
+        cpp="posted:t=0 addr incr num_dests noc=NOC _:b=0",
     ),
     # --- circular buffers: in a compute kernel the unpack thread waits and pops, the pack thread reserves and pushes
-    "cb_reserve_back": operation(DM | PACK, Op.CB_RESERVE_BACK, "cb n", "cb n"),
-    "cb_push_back": operation(DM | PACK, Op.CB_PUSH_BACK, "cb n", "cb n"),
-    "cb_wait_front": operation(DM | UNPACK, Op.CB_WAIT_FRONT, "cb n", "cb n"),
-    "cb_pop_front": operation(DM | UNPACK, Op.CB_POP_FRONT, "cb n", "cb n"),
-    "cb_pages_reservable_at_back": operation(DM | PACK, Op.CB_PAGES_RESERVABLE, "cb n", "cb n", result=True),
-    "cb_pages_available_at_front": operation(DM | UNPACK, Op.CB_PAGES_AVAILABLE, "cb n", "cb n", result=True),
-    "get_timestamp": operation(ANY_ROLE, Op.TIMESTAMP, "", "", result=True),
+    "cb_reserve_back": operation(DM | PACK, Op.CB_RESERVE_BACK, "cb:s n:s", "cb n"),
+    "cb_push_back": operation(DM | PACK, Op.CB_PUSH_BACK, "cb:s n:s", "cb n"),
+    "cb_wait_front": operation(DM | UNPACK, Op.CB_WAIT_FRONT, "cb:s n:s", "cb n"),
+    "cb_pop_front": operation(DM | UNPACK, Op.CB_POP_FRONT, "cb:s n:s", "cb n"),
+    "cb_pages_reservable_at_back": operation(DM | PACK, Op.CB_PAGES_RESERVABLE, "cb:s n:s", "cb n", result="bool"),
+    "cb_pages_available_at_front": operation(DM | UNPACK, Op.CB_PAGES_AVAILABLE, "cb:s n:s", "cb n", result="bool"),
+    "get_timestamp": operation(ANY_ROLE, Op.TIMESTAMP, "", "", result="uint64_t"),
     "riscv_wait": operation(ANY_ROLE, Op.RISCV_WAIT, "cycles", "cycles"),
     # --- no effect here: L1 is coherent in the model, waypoints only speak to a debugger
     "invalidate_l1_cache": call(""),
@@ -228,6 +247,12 @@ OPERATIONS = {
     ),
     "dprint_tensix_dest_reg": operation(MATH, Op.PRINT_DST, "tile_id=0", "tile_id"),
 }  # fmt: skip
+
+# Calls whose C++ function has logic of its own, in riscv/include
+CPP_BY_HAND = frozenset(
+    "noc_async_read noc_async_write noc_inline_dw_write noc_semaphore_set get_timestamp WAYPOINT print_full_tile print_tile_rows "
+    "dprint_tensix_dest_reg".split()
+)
 
 _ALU = {"alu": 1}
 _BANK = {"alu": 4, "mul": 1, "load": 1}

@@ -58,7 +58,7 @@ def binary(op, bcast):
     params = "icb0 icb1 itile0 itile1 idst"
     dim = "dim" if bcast is None else str(bcast)
     if bcast is None:
-        params += f" dim={NONE}"
+        params += f" dim:a={NONE}"
     return call(
         params,
         post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0 0"),
@@ -69,9 +69,9 @@ def binary(op, bcast):
 def reuse(op):
     """One operand from a circular buffer, the other from Dst; `op` None: a keyword chooses."""
     word = "eltwise_binary_type" if op is None else str(op)
-    chosen = f" eltwise_binary_type={ADD}" if op is None else ""
+    chosen = f" eltwise_binary_type:a={ADD}" if op is None else ""
     return call(
-        f"icb itile idst{chosen} binary_reuse_dest={TO_SRCA}",
+        f"icb itile idst{chosen} binary_reuse_dest:a={TO_SRCA}",
         post(UNPACK, Op.UNPACK_REUSE, "icb itile binary_reuse_dest"),
         post(MATH, Op.MATH_BINARY, f"{word} idst {NONE} 0 binary_reuse_dest"),
     )
@@ -104,14 +104,17 @@ OPERATIONS = {
         "in0_cb in1_cb itile0 itile1 idst transpose ct_dim rt_dim kt_dim",
         post(UNPACK, Op.UNPACK_MATMUL, "in0_cb in1_cb itile0 itile1 ct_dim rt_dim kt_dim transpose"),
         post(MATH, Op.MATH_MATMUL, "idst ct_dim rt_dim"),
+        cpp="in0_cb in1_cb itile0 itile1 idst transpose ct_dim rt_dim kt_dim ...",
     ),
     # --- copies, broadcasts, transposes
     "copy_tile": unary(),
     "transpose_wh_tile": unary(transpose=1),
     "transpose_tile": unary(transpose=1),
-    "unary_bcast": unary(bcast="bcast_type", params=f"icb itile idst bcast_type={ROW}"),
+    "unary_bcast": unary(bcast="bcast_type", params=f"icb itile idst bcast_type:a={ROW}"),
     "transpose_dest": operation(MATH, Op.MATH_TRANSPOSE_DST, "idst", "idst"),
-    "copy_dest_values": operation(MATH, Op.MATH_COPY_DST, "idst_in idst_out", "idst_in idst_out"),
+    "copy_dest_values": operation(
+        MATH, Op.MATH_COPY_DST, "idst_in idst_out", "idst_in idst_out", cpp="idst_in idst_out ..."
+    ),
     "binary_dest_reuse_tiles": reuse(None),
     # --- reductions
     "reduce_tile": call(
@@ -227,6 +230,52 @@ for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
             )
 
 
+# Further names that C++ kernels have: of calls above, and of halves of an initialisation, which kernels of the library call inside
+# MATH(...), UNPACK(...) and PACK(...)
+CPP_NAMES = {
+    "fast_tilize_init": "fast_tilize_init_skip_remap fast_tilize_init_with_dt fast_tilize_init_with_dt_skip_remap",
+    "mm_init_short": "llk_unpack_AB_matmul_init",
+    "mm_init_short_with_dt": "matmul_init_with_dt",
+    "mm_block_init_short_with_dt": "matmul_block_init_with_dt",
+    "copy_tile_to_dst_init_short_with_dt": "copy_init_with_dt",
+    "reduce_init_short": "llk_unpack_AB_reduce_init",
+    "binary_dest_reuse_tiles_init": "binary_op_specific_init llk_unpack_AB_init llk_unpack_A_init",
+    "transpose_dest": "transpose_wh_dest",
+    "transpose_dest_init": "transpose_wh_dest_init_short",
+    "pack_untilize_init": "pack_untilize_init_skip_remap fast_untilize_init fast_untilize_init_skip_remap",
+    "pack_init": "fast_untilize_uninit init_sfpu_pack llk_pack_init",
+    "pack_reconfig_l1_acc": "llk_pack_reconfig_l1_acc",
+    **{
+        f"{name}_bcast_{dim}_init_short": f"{name}_bcast_{dim}_init_short_with_dt"
+        for name in ("add", "sub", "mul") for dim in ("rows", "cols", "scalar")
+    },
+}  # fmt: skip
+_RECONFIGURED = "llk_{}_reconfig_data_format llk_{}_reconfig_data_format_srca llk_{}_reconfig_data_format_srcb"
+CPP_ONLY = (
+    ("mm_init_short_with_both_dt mm_block_init_short_with_both_dt",
+     config(Config.SHORT_INIT, UNPACK | MATH, "in0_cb a old_b old_a transpose", Setup.MATMUL)),
+    ("llk_math_eltwise_binary_init llk_math_eltwise_unary_datacopy_init llk_math_reduce_init llk_math_matmul_init",
+     config(Config.SHORT_INIT, MATH, setup=Setup.ANYTHING)),
+    (f"reconfig_full_operand_srca reconfig_full_operand_srcb {_RECONFIGURED.replace('{}', 'unpack')}",
+     config(Config.RECONFIG, UNPACK | MATH)),
+    (f"{_RECONFIGURED.replace('{}', 'math')} llk_math_reconfig_remap", config(Config.RECONFIG, MATH)),
+    ("llk_pack_reconfig_data_format", config(Config.RECONFIG, PACK, packs=Setup.FORMATS)),
+    ("llk_pack_reduce_mask_config llk_pack_reduce_mask_clear", config(Config.SHORT_INIT, PACK, packs=Setup.FORMATS)),
+)  # fmt: skip
+# Calls whose C++ function has logic of its own, in riscv/include.  Four differ from their rows: there `reduce_init` is a short
+# initialisation and `reduce_uninit` costs nothing; `reconfig_full_operand`, and `compute_kernel_hw_startup` of two circular
+# buffers, tell the checker of fewer formats.
+CPP_BY_HAND = frozenset(
+    [
+        "binary_dest_reuse_tiles", "binary_tiles_init", "compute_kernel_hw_startup", "reduce_init", "reduce_uninit",
+        "reconfig_full_operand", "reduce_tile", "reduce_tile_math", "sfpu_reduce",
+        *(f"{name}_tiles_bcast_{dim}" for name in ("add", "sub", "mul") for dim in ("rows", "cols", "scalar")),
+    ]
+)  # fmt: skip
+
+
+# --- the vector unit
+
 # Template parameters: of functions that have an approximate form, and of the others, for which they change nothing
 _APPROXIMABLE = "approx=math_approx_mode vector_mode=0"
 _OPTIONS = "approx=0 vector_mode=0"
@@ -276,9 +325,17 @@ def vector_names(name):
 SPELLINGS = {"remainder_unary_uint32": ["remainder_tile_uint32"]}
 
 
+# Initialisations that have a name of their own, or are those of several functions, and the function that they set up
+SHARED_INITIALISATIONS = {
+    "binop_with_scalar_tile_init": SfpuUnary.ADD_UNARY,
+    "max_tile_init": SfpuBinary.BINARY_MAX,
+    "mask_tile_init": SfpuBinary.MASK_BINARY,
+    "binary_bitwise_tile_init": SfpuBinary.BITWISE_AND_BINARY,
+    "binary_shift_tile_init": SfpuBinary.BINARY_LEFT_SHIFT,
+    "rounding_op_tile_init": SfpuUnary.FLOOR,
+}
+VECTOR_OPERATIONS = {name: _vector_init(function) for name, function in SHARED_INITIALISATIONS.items()}
 for _name, (_function, _count) in SFPU_API.items():
     for _spelling in vector_names(_name):
-        OPERATIONS[_spelling] = _vector(_function, _count)
-    OPERATIONS[f"{_name}_tile_init"] = _vector_init(_function)
-OPERATIONS["max_tile_init"] = _vector_init(SfpuBinary.BINARY_MAX)
-OPERATIONS["binop_with_scalar_tile_init"] = _vector_init(SfpuUnary.ADD_UNARY)
+        VECTOR_OPERATIONS[_spelling] = _vector(_function, _count)
+    VECTOR_OPERATIONS[f"{_name}_tile_init"] = _vector_init(_function)

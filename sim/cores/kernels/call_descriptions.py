@@ -11,58 +11,14 @@ from operator import or_
 
 from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, MATH, PACK, REQUIRED, UNPACK, VALUES, parameters
 from tensim.sim.cores.kernels.api_compute import SPELLINGS
-from tensim.sim.cores.kernels.call_texts import FORMULAS, SECTIONS, SPECIAL
+from tensim.sim.cores.kernels.call_texts import SECTIONS, SPECIAL
 from tensim.sim.cores.kernels.lowering_addresses import GENERATORS, PAGE_CALLS, SHARD_CALLS
 from tensim.sim.cores.kernels.lowering_inlining import library
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
-from tensim.sim.cores.operations import Config, Issue, Op
+from tensim.sim.cores.numerics.sfpu_functions import formulas
+from tensim.sim.cores.operations import CONFIG_COSTS, COSTS, ISSUE_WORD, READ_COSTS, WRITE_COSTS, Config, Op
 
 THREADS = {DM: "data movement", UNPACK: "unpack", MATH: "math", PACK: "pack"}
-READ_COSTS = {
-    Issue.PLAIN: "riscv.issue.read, riscv.issue.read_dram",
-    Issue.ONE_PACKET: "riscv.issue.read_one_packet",
-    Issue.PAGE: "riscv.issue.read_page",
-}
-WRITE_COSTS = {
-    Issue.PLAIN: "riscv.issue.write",
-    Issue.ONE_PACKET: "riscv.issue.write_one_packet",
-    Issue.PAGE: "riscv.issue.write_page",
-}
-ISSUE_WORD = 5  # argument of NOC_READ and NOC_WRITE that holds the Issue
-COSTS = {
-    Op.STORE: "riscv.l1_store",
-    Op.NOC_MULTICAST: "riscv.issue.multicast",
-    Op.NOC_INLINE_WRITE: "riscv.issue.inline_write",
-    Op.NOC_ATOMIC_INC: "riscv.issue.atomic",
-    Op.NOC_MULTICAST_INC: "riscv.issue.atomic",
-    Op.NOC_BARRIER: "riscv.issue.barrier_poll",
-    Op.NOC_SET_STATE: "riscv.issue.set_state",
-    Op.NOC_READ_WITH_STATE: "riscv.issue.read_stateful",
-    Op.NOC_WRITE_WITH_STATE: "riscv.issue.write_stateful",
-    Op.SEM_WAIT: "riscv.issue.semaphore_poll",
-    Op.SEM_WAIT_MIN: "riscv.issue.semaphore_poll",
-    Op.TIMESTAMP: "riscv.issue.timestamp",
-    **dict.fromkeys((op for op in Op if op.name.startswith("CB_")), "riscv.issue.cb_call"),
-    **dict.fromkeys((op for op in Op if op.name.startswith("DST_")), "tensix.issue.sync, tensix.sync"),
-    Op.UNPACK_A: "tensix.issue.unpack, tensix.unpack",
-    Op.UNPACK_REUSE: "tensix.issue.unpack, tensix.unpack",
-    Op.UNPACK_MATMUL: "tensix.issue.unpack, tensix.unpack",
-    Op.UNPACK_AB: "tensix.issue.unpack_pair, tensix.unpack",
-    **dict.fromkeys((op for op in Op if op.name.startswith("MATH_")), "tensix.issue.math, tensix.math"),
-    **dict.fromkeys((Op.SFPU_UNARY, Op.SFPU_BINARY, Op.SFPU_TERNARY), "tensix.issue.math, tensix.vector_costs"),
-    Op.SFPU_REDUCE: "tensix.issue.math, tensix.sfpu_reduce",
-    Op.PACK: "tensix.issue.pack, tensix.pack",
-    Op.TT_INSTRUCTION: "tensix.instructions",
-}
-CONFIG_COSTS = {
-    Config.INIT: "tensix.init",
-    Config.SHORT_INIT: "tensix.short_init",
-    Config.RECONFIG: "tensix.reconfig",
-    Config.PACK_RELU: "tensix.reconfig",
-    Config.PACK_L1_ACC: "tensix.pack.mode_change",
-    Config.HW_STARTUP: "tensix.init",
-    Config.SFPU_INIT: "tensix.vector_costs",
-}
 CONFIG_TEXTS = {
     Config.INIT: "Write the whole configuration of the units.",
     Config.SHORT_INIT: "Configure the units for another operation.",
@@ -82,6 +38,7 @@ SPECIAL_COSTS = {
     "riscv_nop": ("riscv.alu",),
     "tt_instruction": ("tensix.instructions",),
 }
+FORMULAS = formulas()
 SUBSCRIPTS, NAMES = ("my_x", "my_y"), ("noc_index", "NOC_MAX_BURST_SIZE")
 
 

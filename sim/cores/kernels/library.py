@@ -125,10 +125,6 @@ def mask_tile(idst_data, idst_mask):
     mask_binary_tile(idst_data, idst_mask, idst_data)
 
 
-def mask_tile_init():
-    mask_binary_tile_init()
-
-
 def matmul_tiles_math(idst):
     _math_matmul(idst)
 

@@ -6,6 +6,7 @@ import functools
 from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, Approximated, Configured
 from tensim.sim.cores.kernels.api import OPERATIONS as DATA_MOVEMENT
 from tensim.sim.cores.kernels.api_compute import OPERATIONS as ON_TILES
+from tensim.sim.cores.kernels.api_compute import VECTOR_OPERATIONS
 from tensim.sim.cores.kernels.lowering_expressions import merged
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
@@ -13,7 +14,7 @@ from tensim.sim.cores.kernels.names import did_you_mean
 from tensim.sim.cores.operations import DOMAINS, Approximation, unknown_value
 from tensim.sim.cores.tensix.initialisation import BUFFER_SHIFT, SECOND_SHIFT, Setup
 
-OPERATIONS = DATA_MOVEMENT | ON_TILES
+OPERATIONS = DATA_MOVEMENT | ON_TILES | VECTOR_OPERATIONS
 # Instructions of a NoC call whose NoC or virtual channel is known only at run time: base of the registers and places of
 # two counters (shift, three additions); mask, shift and or into the command word.  Constants cost none of them.
 RUN_TIME_CHOICE = {"noc": 4, "vc": 3, "read_req_vc": 3}

@@ -4,7 +4,7 @@ Source: docs/hardware/noc.md#packets.
 """
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.transactions import TO_SOURCE, TO_TARGET, log_bytes, schedule_transaction
+from tensim.sim.cores.niu.transactions import TO_SOURCE, TO_TARGET, log_bytes
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
 from tensim.sim.dram.channel import fragments_ticks, queue_ticks
 from tensim.sim.engine.compiled import compiled
@@ -34,6 +34,7 @@ from tensim.sim.state import (
     noc_words_of,
     packets_of,
     ports_of,
+    schedule,
     threads_of,
     tiles_of,
     transactions_of,
@@ -100,7 +101,7 @@ def send_request(m, index, flits, time):
     counters.command_free[buffer_of(x.kind, x.size)] = HELD
     begin = max(time, counters.niu_free)
     counters.niu_free = begin + 1  # in the order of the calls, whatever buffers they use
-    schedule_transaction(m, index, begin)
+    schedule(m, begin, x.key, index)
 
 
 @compiled()
@@ -136,7 +137,7 @@ def move_packet(m, index, now):
         left_command_buffer(m, index, now)
     other = p.granted
     while other >= 0:
-        schedule_transaction(m, other, packets[other].time)
+        schedule(m, packets[other].time, transactions_of(m)[other].key, other)
         if packets[other].hop == 1 and packets[other].waits == 0:
             left_command_buffer(m, other, now)
         other = packets[other].next_granted

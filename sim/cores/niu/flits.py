@@ -6,7 +6,7 @@ packet model is compiled without any of this.
 """
 
 from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
-from tensim.sim.cores.niu.transactions import TO_TARGET, free_transaction, schedule_transaction
+from tensim.sim.cores.niu.transactions import TO_TARGET, free_transaction
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.tables import table
@@ -91,13 +91,13 @@ def packet_arrived(m, index, node, time):
     packets = packets_of(m)
     if transactions_of(m)[index].target >= 0:
         packets[index].delivered = 1
-        schedule_transaction(m, index, time)
+        schedule(m, time, transactions_of(m)[index].key, index)
         return
     before, receiver = index, packets[index].next
     while transactions_of(m)[receiver].target != node % m.n_tiles:
         before, receiver = receiver, packets[receiver].next
     packets[before].next = packets[receiver].next
-    schedule_transaction(m, receiver, time)
+    schedule(m, time, transactions_of(m)[receiver].key, receiver)
     if packets[index].next < 0:
         free_transaction(m, index)
 

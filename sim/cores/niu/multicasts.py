@@ -4,7 +4,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
-from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, schedule_transaction, staging_address
+from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
 from tensim.sim.cores.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
@@ -26,6 +26,7 @@ from tensim.sim.state import (
     noc_rows_of,
     packets_of,
     receivers_of,
+    schedule,
     threads_of,
     transactions_of,
     workers_mask_of,
@@ -219,7 +220,7 @@ def to_receiver(m, index, time, chain):
     pk = packets_of(m)[index]
     pk.delivered = 1
     if m.flit_model_at == 0:
-        schedule_transaction(m, index, time)
+        schedule(m, time, transactions_of(m)[index].key, index)
         return -1
     pk.next = chain
     return index
@@ -236,7 +237,7 @@ def carry_multicast(m, kind, thread, noc, chain, address, size, is_open, keep, t
     flits = 1 + (size + m.flit_bytes - 1) // m.flit_bytes
     prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)
     pk.next = chain
-    schedule_transaction(m, index, time)
+    schedule(m, time, x.key, index)
 
 
 @compiled()

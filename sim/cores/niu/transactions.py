@@ -15,7 +15,6 @@ from tensim.sim.state import (
     noc_columns_of,
     noc_rows_of,
     packets_of,
-    schedule,
     staging_free_of,
     staging_uses_of,
     threads_of,
@@ -54,12 +53,6 @@ def free_transaction(m, index):
     x.next_open = m.free_transaction
     m.free_transaction = index
     m.transactions_used -= 1
-
-
-@compiled()
-def schedule_transaction(m, index, time):
-    x = transactions_of(m)[index]
-    schedule(m, time, x.key, index)
 
 
 @compiled()

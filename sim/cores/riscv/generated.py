@@ -1,7 +1,7 @@
 """Header text that follows from the project's tables: operations as traps, enumerations, vector functions."""
 
 from tensim.sim.cores.fabric import layout, worker_area
-from tensim.sim.cores.kernels.api_compute import vector_names
+from tensim.sim.cores.kernels.api_compute import SHARED_INITIALISATIONS, vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, CASTS, SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS, vector_code
@@ -18,6 +18,7 @@ from tensim.sim.cores.operations import (
     ReduceDim,
     Reuse,
 )
+from tensim.sim.cores.riscv import generated_calls
 from tensim.sim.cores.riscv.traps import ARGUMENTS, RESULTS, Form, Manipulator, Print
 from tensim.sim.cores.tensix.initialisation import BUFFER_SHIFT, Setup
 
@@ -138,7 +139,7 @@ DEFAULTS = {"gelu": "true", "tanh": "false", "sigmoid": "false"}
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
     numbers = ", ".join(f"{name}_function = {int(SFPU_API[name][0])}" for name in NUMBERED)
-    codes = ", ".join(f"{name}_code = {vector_code(SFPU_API[name][0])}" for name in (*NUMBERED, *INITIALISED))
+    codes = ", ".join(f"{name}_code = {vector_code(SFPU_API[name][0])}" for name in NUMBERED)
     casts = " || ".join(f"format == {int(code)}" for code in CASTS)
     lines = [
         "#pragma once",
@@ -157,15 +158,14 @@ def vector_functions_header():
         elif name not in BY_FORMAT:
             chosen = f"constexpr uint32_t function = {int(function)};"
             lines += _call(name, chosen, _FORMATLESS.format(name=name), function, count)
-            lines.append(_init(name, function))
+            lines.append(_init(f"{name}_tile_init", function))
     for name, functions in BY_FORMAT.items():
         lines += _call_by_format(name, functions)
+    lines += [_init(name, function) for name, function in SHARED_INITIALISATIONS.items()]
     return "\n".join([*lines, "}  // namespace ckernel", ""])
 
 
 NUMBERED = (*OF_THEIR_OWN, "rdiv_trunc", "rdiv_floor")
-# Functions whose initialisation is that of others, too (compute.h)
-INITIALISED = ("add_unary", "binary_max", "mask_binary", "bitwise_and_binary", "binary_left_shift", "floor")
 _FORMATLESS = (
     'static_assert(!tensim::names_a_format<options...>, "tensim refuses data_format: {name}_tile of a data format");'
 )
@@ -192,7 +192,7 @@ def _call(name, chosen, check, function, count):
 
 def _init(name, function):
     return (
-        f"template <auto... options> TENSIM_INLINE void {name}_tile_init(auto...) "
+        f"template <auto... options> TENSIM_INLINE void {name}(auto...) "
         f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
     )
 
@@ -210,7 +210,7 @@ def _call_by_format(name, functions):
     check = f'static_assert(function != tensim::no_function, "tensim refuses data_format: {name}_tile of this data format");'
     function, count = numbers[first]
     yield from _call(name, chosen, check, function, count)
-    yield _init(name, function)
+    yield _init(f"{name}_tile_init", function)
 
 
 def _typecast(function):
@@ -223,7 +223,7 @@ def _typecast(function):
         "template <auto in_format, auto out_format, auto... options> TENSIM_INLINE void typecast_tile(uint32_t idst) "
         f"{{ {check} if constexpr (tensim::on_math) tensim::post_sfpu_unary({words}); }}"
     )
-    yield _init("typecast", function)
+    yield _init("typecast_tile_init", function)
 
 
 def _approximated(name, function):
@@ -281,4 +281,6 @@ HEADERS = {
     "tensim/operations.h": operations_header,
     "tensim/formats.h": formats_header,
     "tensim/vector_functions.h": vector_functions_header,
+    "tensim/data_movement_calls.h": generated_calls.data_movement_header,
+    "tensim/compute_calls.h": generated_calls.compute_header,
 }

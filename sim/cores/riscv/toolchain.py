@@ -212,10 +212,11 @@ def cache_folder():
 @functools.cache
 def include_folder():
     """The folder of generated headers: what follows from tables, and tt-metal's names of headers."""
-    sources = [PACKAGE / "generated.py", PACKAGE / "traps.py", PACKAGE / "header_names.py"]
+    sources = [PACKAGE / name for name in ("generated.py", "generated_calls.py", "traps.py", "header_names.py")]
     sources += [PACKAGE / "call_headers.py", PACKAGE / "call_headers.txt"]
     cores = PACKAGE.parent
-    sources += [cores / "operations.py", cores / "kernels/api_compute.py"]
+    sources += [cores / "operations.py", cores / "kernels/api.py", cores / "kernels/api_compute.py"]
+    sources += [cores / "tensix/initialisation.py", cores / "numerics/vector_codes.py"]
     sources += [cores / "fabric/layout.py", cores / "fabric/worker_area.py"]
     sources += [cores / "numerics/sfpu_functions.py", cores / "numerics/data_format.py"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]

@@ -1,12 +1,12 @@
 """The traps through which C++ code acts on the machine: what instructions of the custom-0 space mean.
 
 An operation is a run of such instructions: its arguments one by one, then the trap itself.  `ARGUMENTS` says how many an
-operation has and how wide each is; the header `tensim_operations.h` and the loader both follow it.
+operation or service has and how wide each is; the header `tensim_operations.h` and the loader both follow it.
 """
 
 from enum import IntEnum
 
-from tensim.sim.cores.operations import Op
+from tensim.sim.cores import operations
 
 OPCODE = 0x0B  # custom-0
 
@@ -64,20 +64,7 @@ class Manipulator(IntEnum):
 
 
 # Arguments of each operation, in order: u unsigned, s signed, q 64 bits
-ARGUMENTS = {
-    Op.SPEND: "", Op.LOAD: "uuu", Op.STORE: "uuu", Op.FAIL: "u",
-    Op.CB_RESERVE_BACK: "uu", Op.CB_PUSH_BACK: "uu", Op.CB_WAIT_FRONT: "uu", Op.CB_POP_FRONT: "uu",
-    Op.CB_PAGES_RESERVABLE: "uu", Op.CB_PAGES_AVAILABLE: "uu",
-    Op.NOC_READ: "quuusus", Op.NOC_WRITE: "uquusuus", Op.NOC_MULTICAST: "uquuuuu", Op.NOC_INLINE_WRITE: "quuuus",
-    Op.NOC_ATOMIC_INC: "quuus", Op.NOC_BARRIER: "uus", Op.NOC_SET_STATE: "uquuuss", Op.NOC_READ_WITH_STATE: "quuusu",
-    Op.NOC_WRITE_WITH_STATE: "uuuus", Op.NOC_MULTICAST_INC: "quuu", Op.NOC_INC_ISSUED: "uu", Op.RISCV_WAIT: "u",
-    Op.TIMESTAMP: "", Op.SEM_WAIT: "uu", Op.SEM_WAIT_MIN: "uu",
-    Op.DST_ACQUIRE: "", Op.DST_COMMIT: "", Op.DST_WAIT: "", Op.DST_RELEASE: "",
-    Op.UNPACK_A: "uuuuu", Op.UNPACK_AB: "uuuuuuu", Op.UNPACK_MATMUL: "uuuuuuuu", Op.UNPACK_REUSE: "uuu",
-    Op.MATH_COPY: "uu", Op.MATH_BINARY: "uuuuu", Op.MATH_MATMUL: "uuu", Op.MATH_REDUCE: "uuu",
-    Op.SFPU_UNARY: "uuuuu", Op.SFPU_BINARY: "uuuuu", Op.MATH_TRANSPOSE_DST: "u", Op.MATH_COPY_DST: "uu",
-    Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
-    Op.ZONE_BEGIN: "u", Op.ZONE_END: "u",
+ARGUMENTS = operations.ARGUMENTS | {
     Service.END: "", Service.FAIL_ASSERT: "u", Service.DPRINT: "uuu", Service.RESULT_HIGH: "",
 }  # fmt: skip
-RESULTS = {Op.LOAD, Op.CB_PAGES_RESERVABLE, Op.CB_PAGES_AVAILABLE, Op.TIMESTAMP, Service.RESULT_HIGH}
+RESULTS = operations.RESULTS | {Service.RESULT_HIGH}

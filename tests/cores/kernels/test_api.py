@@ -142,6 +142,7 @@ TRANSFERS = [
     ("noc_async_write_set_trid(5)",),
     (f"noc_async_write(64, {FAR}, 32)", (Op.NOC_WRITE, 64, FAR, 32, NOC, 5, 0, 0, -1)),
     (f"noc_async_write_one_packet_with_trid(64, {FAR}, 32, 6)", (Op.NOC_WRITE, 64, FAR, 32, NOC, 6, ONE, 0, -1)),
+    (f"noc_async_write_one_packet_with_trid(64, {FAR}, 32, 6, posted=1)", (Op.NOC_WRITE, 64, FAR, 32, NOC, 6, ONE, 1, -1)),
     (f"noc_async_write_one_packet_with_trid_set_state({FAR})", (Op.NOC_SET_STATE, 1, FAR, 0, NOC, 0, -1, -1)),
     ("noc_async_write_one_packet_with_trid_with_state(64, 128, 32, 6)", (Op.NOC_WRITE_WITH_STATE, 64, 128, 32, NOC, 6)),
     ("noc_async_read_one_packet_with_state_with_trid(128, 32, 64, 7)", (Op.NOC_READ_WITH_STATE, 160, 64, 0, NOC, 7, 1)),

@@ -7,11 +7,9 @@ import pytest
 
 from tensim import kernel_api
 from tensim.sim.arch.loader import load_arch
-from tensim.sim.cores.kernels import call_texts
 from tensim.sim.cores.kernels.call_descriptions import SPECIAL, describe, texts
 from tensim.sim.cores.kernels.lowering_calls import SPECIAL_CALLS, call_names
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
-from tensim.sim.cores.numerics.sfpu_functions import SFPU_API
 from tensim.sim.errors import UsageError
 
 
@@ -78,7 +76,6 @@ def test_every_call_has_a_text_and_every_text_a_call():
     for name in call_names():
         assert describe(name).text.endswith("."), name
     assert texts().keys() <= set(call_names())
-    assert call_texts.FORMULAS.keys() == SFPU_API.keys()
 
 
 def test_calls_outside_the_tables_are_those_that_the_compiler_has_methods_for():

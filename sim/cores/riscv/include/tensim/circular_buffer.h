@@ -114,26 +114,6 @@ TENSIM_INLINE LocalCBInterface& get_local_cb_interface(uint32_t cb) {
     return *reinterpret_cast<LocalCBInterface*>(TENSIM_CB_WINDOW + TENSIM_CB_STRIDE * cb);
 }
 
-TENSIM_INLINE void cb_reserve_back(int32_t cb, int32_t pages) {
-    if constexpr (tensim::fills) tensim::post_cb_reserve_back(cb, pages);
-}
-TENSIM_INLINE void cb_push_back(int32_t cb, int32_t pages) {
-    if constexpr (tensim::fills) tensim::post_cb_push_back(cb, pages);
-}
-TENSIM_INLINE void cb_wait_front(int32_t cb, int32_t pages) {
-    if constexpr (tensim::drains) tensim::post_cb_wait_front(cb, pages);
-}
-TENSIM_INLINE void cb_pop_front(int32_t cb, int32_t pages) {
-    if constexpr (tensim::drains) tensim::post_cb_pop_front(cb, pages);
-}
-TENSIM_INLINE bool cb_pages_reservable_at_back(int32_t cb, int32_t pages) {
-    if constexpr (tensim::fills) return tensim::post_cb_pages_reservable(cb, pages);
-    return false;
-}
-TENSIM_INLINE bool cb_pages_available_at_front(int32_t cb, int32_t pages) {
-    if constexpr (tensim::drains) return tensim::post_cb_pages_available(cb, pages);
-    return false;
-}
 TENSIM_INLINE uint32_t get_write_ptr(uint32_t cb) {
     return tensim::buffer_word<TENSIM_CB_WRITE_PTR>(cb) >> tensim::pointer_shift;
 }

@@ -20,22 +20,13 @@ TENSIM_INLINE void configure_math(uint32_t register_code, uint32_t word = 0) {
 TENSIM_INLINE void configure_unpack_math(uint32_t register_code, uint32_t word = 0) {
     if constexpr (on_unpack || on_math) configure(register_code, word);
 }
-TENSIM_INLINE void configure_pack(uint32_t register_code, uint32_t word = 0) {
-    if constexpr (on_pack) configure(register_code, word);
-}
 // `a`: place of SrcA's buffer among the arguments, `out`: of the packer's.
 template <int a, class... Values>
-TENSIM_INLINE void set_up_unpack_math(uint32_t register_code, uint32_t setup, Values... values) {
+TENSIM_INLINE void configure_unpack(uint32_t register_code, uint32_t setup, Values... values) {
     if constexpr (on_unpack) configure(register_code, setup_word<a>(setup, values...));
-    if constexpr (on_math) configure(register_code, setup);
-}
-template <int a, int out, class... Values>
-TENSIM_INLINE void set_up_all(uint32_t register_code, uint32_t setup, uint32_t packs, Values... values) {
-    set_up_unpack_math<a>(register_code, setup, values...);
-    if constexpr (on_pack) configure(register_code, setup_word<out>(packs, values...));
 }
 template <int out, class... Values>
-TENSIM_INLINE void set_up_pack(uint32_t register_code, uint32_t packs, Values... values) {
+TENSIM_INLINE void configure_pack(uint32_t register_code, uint32_t packs, Values... values) {
     if constexpr (on_pack) configure(register_code, setup_word<out>(packs, values...));
 }
 static bool accumulate = false;  // what *_tiles_init said about accumulation in Dst

@@ -141,13 +141,11 @@ TENSIM_INLINE uint32_t get_num_threads() { return 1; }
 
 // --- time and order
 
-TENSIM_INLINE void riscv_wait(uint32_t cycles) { tensim::post_riscv_wait(cycles); }
 TENSIM_INLINE uint32_t get_timestamp_32b() { return tensim::post_timestamp(); }
 TENSIM_INLINE uint64_t get_timestamp() {
     uint32_t low = tensim::post_timestamp();
     return uint64_t(tensim::post_result_high()) << 32 | low;
 }
-TENSIM_INLINE void invalidate_l1_cache() {}
 TENSIM_INLINE void flush_l2_cache_range(uintptr_t, size_t) {}
 TENSIM_INLINE void flush_l2_cache_line(uintptr_t) {}
 TENSIM_INLINE void invalidate_l2_cache_range(uintptr_t, size_t) {}

@@ -10,7 +10,6 @@ constexpr uint32_t dram_states = 0;
 // Transaction ids that noc_async_*_set_trid chose for the calls after it.
 static int32_t read_trid = -1;
 static int32_t write_trid = -1;
-TENSIM_INLINE void barrier(uint32_t kind, uint8_t noc, int32_t trid = -1) { post_noc_barrier(kind, noc, trid); }
 template <uint32_t max_page_size>
 constexpr uint32_t issue_of = max_page_size <= NOC_MAX_BURST_SIZE ? one_packet : plain;
 }  // namespace tensim
@@ -19,6 +18,8 @@ constexpr uint8_t read_cmd_buf = 0, write_cmd_buf = 1, write_reg_cmd_buf = 2, wr
 constexpr uint8_t BRISC_WR_CMD_BUF = 0, BRISC_RD_CMD_BUF = 1, BRISC_WR_REG_CMD_BUF = 2, BRISC_AT_CMD_BUF = 3;
 constexpr uint8_t NCRISC_WR_CMD_BUF = 0, NCRISC_RD_CMD_BUF = 1, NCRISC_WR_REG_CMD_BUF = 2, NCRISC_AT_CMD_BUF = 3;
 constexpr uint8_t DYNAMIC_NOC_NCRISC_WR_CMD_BUF = 0, DYNAMIC_NOC_BRISC_WR_CMD_BUF = 1;
+// Barriers, semaphores, circular buffers and all else that is one operation
+#include "tensim/data_movement_calls.h"
 
 // --- reads
 
@@ -27,31 +28,10 @@ TENSIM_INLINE void noc_async_read(
     uint64_t source, uint32_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
     tensim::post_noc_read(source, destination, size, noc, tensim::read_trid, tensim::issue_of<max_page_size>, vc);
 }
-template <bool tracing = true>
-TENSIM_INLINE void noc_async_read_one_packet(
-    uint64_t source, uint32_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
-    tensim::post_noc_read(source, destination, size, noc, tensim::read_trid, tensim::one_packet, vc);
-}
 template <bool use_vc = false>
 TENSIM_INLINE void noc_async_read_one_packet_set_state(
     uint64_t source, uint32_t size, uint32_t vc = 0, uint8_t noc = noc_index) {
     tensim::post_noc_set_state(0, source, size, noc, 0, use_vc ? int32_t(vc) : -1, tensim::read_trid);
-}
-template <bool inc_num_issued = true, bool use_vc = false>
-TENSIM_INLINE void noc_async_read_one_packet_with_state(
-    uint32_t source, uint32_t destination, uint32_t = 0, uint8_t noc = noc_index) {
-    tensim::post_noc_read_with_state(source, destination, 0, noc, tensim::read_trid, inc_num_issued);
-}
-TENSIM_INLINE void noc_async_read_set_state(uint64_t source, uint8_t noc = noc_index) {
-    tensim::post_noc_set_state(0, source, 0, noc, 0, -1, tensim::read_trid);
-}
-template <bool inc_num_issued = true>
-TENSIM_INLINE void noc_async_read_with_state(
-    uint32_t source, uint32_t destination, uint32_t size, uint8_t noc = noc_index) {
-    tensim::post_noc_read_with_state(source, destination, size, noc, tensim::read_trid, inc_num_issued);
-}
-TENSIM_INLINE void noc_async_read_inc_num_issued(uint32_t count, uint8_t noc = noc_index) {
-    tensim::post_noc_inc_issued(count, noc);
 }
 
 // --- writes
@@ -61,37 +41,6 @@ TENSIM_INLINE void noc_async_write(
     uint32_t source, uint64_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
     tensim::post_noc_write(
         source, destination, size, noc, tensim::write_trid, tensim::issue_of<max_page_size>, posted, vc);
-}
-template <bool tracing = true, bool posted = false>
-TENSIM_INLINE void noc_async_write_one_packet(
-    uint32_t source, uint64_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
-    tensim::post_noc_write(source, destination, size, noc, tensim::write_trid, tensim::one_packet, posted, vc);
-}
-template <bool posted = false>
-TENSIM_INLINE void noc_async_write_one_packet_set_state(
-    uint64_t destination, uint32_t size, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
-    tensim::post_noc_set_state(1, destination, size, noc, posted, vc, tensim::write_trid);
-}
-template <bool posted = false>
-TENSIM_INLINE void noc_async_write_one_packet_with_state(
-    uint32_t source, uint32_t destination, uint8_t noc = noc_index) {
-    tensim::post_noc_write_with_state(source, destination, 0, noc, tensim::write_trid);
-}
-template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1>
-TENSIM_INLINE void noc_async_write_multicast(
-    uint32_t source, uint64_t destination, uint32_t size, uint32_t destinations, bool linked = false,
-    uint8_t noc = noc_index) {
-    tensim::post_noc_multicast(source, destination, size, destinations, linked, 0, noc);
-}
-TENSIM_INLINE void noc_async_write_multicast_one_packet(
-    uint32_t source, uint64_t destination, uint32_t size, uint32_t destinations, bool linked = false,
-    uint8_t noc = noc_index) {
-    tensim::post_noc_multicast(source, destination, size, destinations, linked, 0, noc);
-}
-TENSIM_INLINE void noc_async_write_multicast_loopback_src(
-    uint32_t source, uint64_t destination, uint32_t size, uint32_t destinations, bool linked = false,
-    uint8_t noc = noc_index) {
-    tensim::post_noc_multicast(source, destination, size, destinations, linked, 1, noc);
 }
 enum class InlineWriteDst { DEFAULT, L1, REG };
 namespace tensim {
@@ -202,16 +151,6 @@ TENSIM_INLINE void noc_async_write_shard(
 
 // --- barriers
 
-TENSIM_INLINE void noc_async_read_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::READ, noc); }
-TENSIM_INLINE void noc_async_write_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::WRITE, noc); }
-TENSIM_INLINE void noc_async_writes_flushed(uint8_t noc = noc_index) {
-    tensim::barrier(tensim::barrier_code::WRITES_FLUSHED, noc);
-}
-TENSIM_INLINE void noc_async_posted_writes_flushed(uint8_t noc = noc_index) {
-    tensim::barrier(tensim::barrier_code::POSTED_WRITES_FLUSHED, noc);
-}
-TENSIM_INLINE void noc_async_atomic_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::ATOMIC, noc); }
-TENSIM_INLINE void noc_async_full_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::FULL, noc); }
 
 // --- the control word of a read command buffer: a kernel may only set it back to what every kernel starts with
 
@@ -235,15 +174,6 @@ TENSIM_INLINE void dynamic_noc_local_state_init() {}
 
 TENSIM_INLINE void noc_async_read_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::read_trid = trid; }
 TENSIM_INLINE void noc_async_write_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::write_trid = trid; }
-TENSIM_INLINE void noc_async_read_barrier_with_trid(uint32_t trid, uint8_t noc = noc_index) {
-    tensim::barrier(tensim::barrier_code::READ_TRID, noc, trid);
-}
-TENSIM_INLINE void noc_async_write_barrier_with_trid(uint32_t trid, uint8_t noc = noc_index) {
-    tensim::barrier(tensim::barrier_code::WRITE_TRID, noc, trid);
-}
-TENSIM_INLINE void noc_async_write_flushed_with_trid(uint32_t trid, uint8_t noc = noc_index) {
-    tensim::barrier(tensim::barrier_code::WRITE_FLUSHED_TRID, noc, trid);
-}
 // Whether the reads of a transaction id have ended: the call waits for them, so that a kernel which asks again and again
 // goes on at the same time.
 TENSIM_INLINE bool ncrisc_noc_read_with_transaction_id_flushed(uint32_t noc, uint32_t trid) {
@@ -271,23 +201,6 @@ TENSIM_INLINE void noc_async_read_tile_dram_sharded_with_state_with_trid(
     uint32_t base, uint32_t offset, uint32_t destination, uint32_t trid = 0, uint8_t noc = noc_index) {
     tensim::post_noc_read_with_state(base + offset, destination, 0, noc, trid, 1);
 }
-template <bool update_counter = true, bool posted = false>
-TENSIM_INLINE void noc_async_write_one_packet_with_trid(
-    uint32_t source, uint64_t destination, uint32_t size, uint32_t trid, uint8_t = write_cmd_buf,
-    uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
-    tensim::post_noc_write(source, destination, size, noc, trid, tensim::one_packet, posted, vc);
-}
-template <bool posted = false>
-TENSIM_INLINE void noc_async_write_one_packet_with_trid_set_state(
-    uint64_t destination, uint8_t = write_cmd_buf, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
-    tensim::post_noc_set_state(1, destination, 0, noc, posted, vc, -1);
-}
-template <bool update_counter = true, bool posted = false>
-TENSIM_INLINE void noc_async_write_one_packet_with_trid_with_state(
-    uint32_t source, uint32_t destination, uint32_t size, uint32_t trid, uint8_t = write_cmd_buf,
-    uint8_t noc = noc_index) {
-    tensim::post_noc_write_with_state(source, destination, size, noc, trid);
-}
 
 // --- semaphores and atomics
 
@@ -297,31 +210,3 @@ TENSIM_INLINE uint32_t get_semaphore(uint32_t id) {
     return tensim_firmware.semaphores + L1_ALIGNMENT * id;
 }
 TENSIM_INLINE void noc_semaphore_set(volatile tt_l1_ptr uint32_t* semaphore, uint32_t value) { *semaphore = value; }
-TENSIM_INLINE void noc_semaphore_wait(volatile tt_l1_ptr uint32_t* semaphore, uint32_t value) {
-    tensim::post_sem_wait(uint32_t(semaphore), value);
-}
-TENSIM_INLINE void noc_semaphore_wait_min(volatile tt_l1_ptr uint32_t* semaphore, uint32_t value) {
-    tensim::post_sem_wait_min(uint32_t(semaphore), value);
-}
-template <bool posted = false>
-TENSIM_INLINE void noc_semaphore_inc(
-    uint64_t address, uint32_t increment, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
-    tensim::post_noc_atomic_inc(address, increment, noc, posted, vc);
-}
-TENSIM_INLINE void noc_semaphore_set_remote(uint32_t source, uint64_t destination, uint8_t noc = noc_index) {
-    tensim::post_noc_write(source, destination, 4, noc, -1, tensim::one_packet, 0, -1);
-}
-TENSIM_INLINE void noc_semaphore_set_multicast(
-    uint32_t source, uint64_t destination, uint32_t destinations, bool linked = false, uint8_t noc = noc_index) {
-    tensim::post_noc_multicast(source, destination, 4, destinations, linked, 0, noc);
-}
-TENSIM_INLINE void noc_semaphore_set_multicast_loopback_src(
-    uint32_t source, uint64_t destination, uint32_t destinations, bool linked = false, uint8_t noc = noc_index) {
-    tensim::post_noc_multicast(source, destination, 4, destinations, linked, 1, noc);
-}
-template <bool posted = false>
-TENSIM_INLINE void noc_semaphore_inc_multicast(
-    uint64_t address, uint32_t increment, uint32_t destinations, uint8_t noc = noc_index,
-    uint8_t = NOC_MULTICAST_WRITE_VC) {
-    tensim::post_noc_multicast_inc(address, increment, destinations, noc);
-}

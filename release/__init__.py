@@ -1,0 +1,1 @@
+"""What is made for others of the project: a wheel that brings the engine's machine code (`python -m release`)."""
