@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensim.sim.noc import flit, traffic
-from tensim.sim.noc.flit_network import CHIP, MESH, PACKET, PORT_VCS, TORUS, build, build_chip
+from tensim.sim.noc.flit_network import ARRIVED, CHIP, MESH, NOBODY, PACKET, PORT_VCS, TORUS, build, build_chip
 from tensim.sim.noc.topology import hops
 
 WIDTH, HEIGHT = 10, 12  # tiles of a Wormhole
@@ -115,6 +115,65 @@ def test_everything_arrives_and_everything_returns(seed, kind):
         and not routers["input_vcs"]["count"].any()
     )
     assert not outputs["need"].any() and not outputs["request"].any() and flit.next_cycle(network.net) == -1
+
+
+def crowd(seed, kind):
+    """(a small network, its packets handed in): bursts of random packets."""
+    rng = np.random.default_rng(seed)
+    buffer, hop = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    if kind == CHIP:
+        network = build_chip(5, 4, buffer=buffer, shared=int(rng.integers(0, 20)), credit=3, hop=hop, inject=2, eject=1)
+        network.net["reallocation"] = rng.integers(0, 3)
+    else:
+        network = build(kind, 5, 4, classes=2, buffer=buffer, hop=hop)
+    network.place_packets(np.zeros(300, PACKET))
+    for packet, time in enumerate(np.sort(rng.integers(0, 200, 300))):
+        source, target = rng.integers(0, 20, 2)
+        flits, static_vc = rng.integers(1, 20), rng.integers(-1, 2) if kind == CHIP else -1
+        emission = flits * rng.integers(1, 3)
+        flit.inject(network.net, packet, source, target, flits, packet % 2, time, emission, static_vc)
+    return network
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from([MESH, TORUS, CHIP]))
+def test_routers_that_sleep_miss_nothing(seed, kind):
+    """The same cycles when every router is looked at in every cycle."""
+    asleep, awake = crowd(seed, kind), crowd(seed, kind)
+    done = [np.full(300, -1), np.full(300, -1)]
+    assert flit.run_until_idle(asleep.net, 100_000, done[0])
+    nodes = awake.arrays["routers"]["node"]
+    everybody = np.zeros(len(awake.arrays["active"]), np.int64)
+    np.bitwise_or.at(everybody, nodes["word"], nodes["bit"])
+    for now in range(int(asleep.net["now"])):
+        awake.net["now"], awake.arrays["active"][:] = now, everybody
+        flit.step(awake.net)
+        for event in awake.arrays["events"][: int(awake.net["n_events"])]:
+            if event["kind"] == ARRIVED:
+                done[1][event["packet"]] = event["time"]
+    assert (done[0] == done[1]).all()
+    assert (asleep.arrays["links"] == awake.arrays["links"]).all()
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from([MESH, TORUS, CHIP]))
+def test_sets_of_input_vcs_say_what_credits_and_buffers_say(seed, kind):
+    """In every cycle: room behind the output VC that an input VC holds, and whether it has a flit for it."""
+    network = crowd(seed, kind)
+    routers, buffer, ports = network.arrays["routers"], int(network.net["buffer"]), int(network.net["ports"])
+    for now in range(300):
+        network.net["now"] = now
+        flit.step(network.net)
+        node, output_vc = np.nonzero(routers["output_vcs"]["holder"][:, : (ports - 1) * PORT_VCS] != NOBODY)
+        outputs = routers["outputs"][node, output_vc // PORT_VCS]
+        behind = routers["output_vcs"][node, output_vc]
+        holder = behind["holder"].astype(np.int64)
+        assert (outputs["all_room"] >> holder & 1 == (behind["credits"] == buffer)).all()
+        assert (outputs["some_room"] >> holder & 1 == (behind["credits"] > 0)).all()
+        assert (outputs["request"] >> holder & 1 == (routers["input_vcs"]["count"][node, holder] > 0)).all()
+        for out in range(ports):
+            asked = routers["outputs"]["request"][:, out] != 0
+            assert (routers["node"]["asked"] >> out & 1 == asked).all()
 
 
 def route_length(kind, noc, source, target):
