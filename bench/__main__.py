@@ -214,9 +214,9 @@ def host_transfers():
 def flit_model():
     """Flits of synthetic traffic, and of a program."""
     rate = max(flit.speed() for _ in range(3))
-    yield at_least("flit model: hops on an 8x8 mesh", rate, 2e6)
+    yield at_least("flit model: hops on an 8x8 mesh", rate, 12e6)
     rate = max(noc_models.engine_rate() for _ in range(2))
-    yield at_least("flit model: hops of a program, every core writes to every core", rate, 2e6)
+    yield at_least("flit model: hops of a program, every core writes to every core", rate, 16e6)
 
 
 def dram_controller():

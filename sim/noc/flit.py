@@ -11,6 +11,9 @@ of its class's VCs behind the wrap-around link (dateline) and back when it turns
 A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
 has a queue per class, of which class 0 also carries multicasts (`tensim.sim.noc.flit_multicast`).  As in the packet model, requests
 are buffered in their target's NIU until its response leaves, and a write waits in the network for room in its DRAM channel's queue.
+
+Here are the NIUs and the cycle; what a router does in it is in `tensim.sim.noc.flit_router`, the state in
+`tensim.sim.noc.flit_network`.
 """
 
 from tensim.sim.engine.compiled import compiled
