@@ -343,7 +343,7 @@ def tail_crosses(net, router, index, c, out, o, link):
     n, vc = node_at(router), number_of(out, c.out_vc)
     if out != net.local:
         output_vc_at(router, vc).holder = NOBODY
-        net.moved += c.flits
+        net.moved += c.flits  # once a packet
     else:
         n.requests += packets_of(net)[c.packet].awaits_response
         report(net, ARRIVED, c.packet, n.number, net.now + net.eject)
