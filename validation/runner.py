@@ -8,12 +8,14 @@ import importlib
 import json
 import multiprocessing
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
 from tensim.sim.engine.cache import cache_root, source_digest
-from tensim.sim.errors import TensimError
+from tensim.sim.errors import SimulatorError, TensimError
 from tensim.validation.baseline import BASELINE
 from tensim.validation.evidence import evidence_of
 from tensim.validation.figures import error_percent
@@ -137,8 +139,17 @@ def _mapped(tasks, jobs):
     if jobs <= 1 or len(tasks) <= 1:
         yield from map(_work, tasks)
         return
-    with multiprocessing.get_context("spawn").Pool(min(jobs, len(tasks))) as pool:
-        yield from pool.imap_unordered(_work, tasks)
+    with ProcessPoolExecutor(min(jobs, len(tasks)), multiprocessing.get_context("spawn")) as pool:
+        try:
+            for done in as_completed([pool.submit(_work, task) for task in tasks]):
+                yield done.result()
+        except BrokenProcessPool:
+            raise SimulatorError(
+                "a process that simulated rows was ended by the system",
+                hint="run it again with --jobs 1: what was done is kept",
+            ) from None
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def compare(selection, results):

@@ -18,7 +18,8 @@ import struct
 import sys
 
 OPERATION = 32
-STAND_INS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ttnn", "stand_ins")
+HERE = os.path.dirname(os.path.abspath(__file__))
+STAND_INS, RUN_TIMES = os.path.join(os.path.dirname(HERE), "ttnn", "stand_ins"), os.path.join(HERE, "run_times.py")
 SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
 # In the text of an object that has none of its own: equal settings are to have equal texts
 OWN_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -164,33 +165,69 @@ def told(call):
     return run
 
 
+def tell_operations(module):
+    """Let the classes of operations in `ttnn.decorators` say when one begins and ends."""
+    for kind in ("FastOperation", "Operation"):
+        if hasattr(module, kind):
+            operation = getattr(module, kind)
+            operation.__call__ = told(operation.__call__)
+
+
+def offer_run_times(module):
+    """Add `query_op_runtime` to `ttnn.graph`."""
+    run_times = load("tensim_run_times", RUN_TIMES)
+    times = run_times.RunTimes(sys.modules["ttnn"], elapsed, described)
+    module.query_op_runtime, module.RuntimeQueryResponse = times.query_op_runtime, run_times.RuntimeQueryResponse
+
+
+def elapsed():
+    """ns that programs have taken on the device so far."""
+    return int(teller.tell({"elapsed": True}))
+
+
+def described(arguments, named):
+    """[tensors, settings] of a call, wherever its tensors lie."""
+    tensors = tensors_in((*arguments, *named.values()))
+    plain = [str(value) for value in arguments if isinstance(value, SETTINGS) or is_of_library(value)]
+    return [
+        [{name: part for name, part in one.items() if name != "address"} for one in tensors],
+        plain,
+        settings_of(named),
+    ]
+
+
 class Watch(importlib.abc.MetaPathFinder):
-    """Changes the library's classes of operations as soon as their module is imported."""
+    """Changes modules of the library as soon as they are imported."""
+
+    def __init__(self):
+        self.changes = {"ttnn.decorators": tell_operations, "ttnn.graph": offer_run_times}
 
     def find_spec(self, name, path, target=None):
-        if name != "ttnn.decorators":
+        change = self.changes.pop(name, None)
+        if change is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         execute = spec.loader.exec_module
 
         def exec_module(module):
             execute(module)
-            for kind in ("FastOperation", "Operation"):
-                if hasattr(module, kind):
-                    operation = getattr(module, kind)
-                    operation.__call__ = told(operation.__call__)
+            change(module)
 
         spec.loader.exec_module = exec_module
         return spec
 
 
+def load(name, file, folders=None):
+    """A module of a file of ours; `folders`: those of a package."""
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def offer_stand_ins():
     """Offer what stands in for modules that tests of ttnn programs import, where nobody else has them."""
-    name, file = "tensim_stand_ins", os.path.join(STAND_INS, "__init__.py")
-    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=[STAND_INS])
-    package = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
+    package = load("tensim_stand_ins", os.path.join(STAND_INS, "__init__.py"), [STAND_INS])
     sys.meta_path.append(package.StandIns())
 
 

@@ -111,6 +111,11 @@ class LibraryMesh:
                 for chip in self.chips:
                     chip.state.restart()
 
+    @property
+    def elapsed_ns(self):
+        """Time that programs have taken so far, on the chip where it is the longest."""
+        return max(chip.elapsed_ns for chip in self.chips)
+
     def run_elsewhere(self, cores):
         """Let the model of the router act on Ethernet cores that were told to run it; UsageError for other kernels."""
         for chip, place in cores:

@@ -109,6 +109,11 @@ class LibraryDevice:
             if self.state.failed is not None:
                 self.state.restart()
 
+    @property
+    def elapsed_ns(self):
+        """Time that programs have taken so far."""
+        return round(sum(one.nanoseconds for one in measurements_of(self.mesh).operations))
+
     def run_elsewhere(self, cores):
         """UsageError: only workers run kernels."""
         x, y = cores[0]

@@ -140,18 +140,25 @@ class Server:
         return self._operations[-1] if self._operations else None
 
     def _operation(self, connection):
-        """An operation begins or ends: run what the one before has told cores, answer what has failed."""
+        """An operation begins or ends, or the program asks for the time: run what the one before has told cores, answer what has
+        failed."""
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
         message = json.loads(_receive(connection, size))
         self._catch_up()
         self._launch()
+        if "elapsed" in message:
+            self._answer(connection, str(0 if self.device is None else self.device.elapsed_ns))
+            return
         if "begin" in message:
             self._operations.append(message["begin"])
         elif self._operations:
             self._operations.pop()["outputs"] = message["end"]
-        text = b"" if self.failure is None else str(self.failure).encode()
+        text = "" if self.failure is None else str(self.failure)
         self.failure = None
-        connection.sendall(struct.pack("<I", len(text)) + text)
+        self._answer(connection, text)
+
+    def _answer(self, connection, text):
+        connection.sendall(struct.pack("<I", len(text.encode())) + text.encode())
 
     def _catch_up(self):
         """Carry out what the device's connection has brought: the library has written it before its next operation begins."""

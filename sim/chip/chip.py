@@ -229,12 +229,15 @@ class Chip:
         self.launches.clear()
 
     def close(self):
-        """Give the memory back; the chip cannot be used afterwards."""
+        """Nothing happens any more; the chip cannot be used afterwards."""
         self.printer.show(rest=True)
         self.machine["event_heap_size"] = 0
+        self.loader.drop()
+
+    def free(self):
+        """Give the memory back of a closed chip."""
         self.memory.free()
         self.arrays.free()
-        self.loader.drop()
 
     # --- starting a program
 

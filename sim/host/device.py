@@ -157,6 +157,10 @@ class Device:
             buffer.allocated = False
         self.chip.close()
         self.closed = True
+        if self.fabric is None:
+            self.chip.free()
+        else:
+            self.fabric.leave(self)
 
     def stop(self):
         """Drop everything under way after a failure; memory keeps its contents."""

@@ -92,6 +92,16 @@ class Fabric:
             clock.origin = device.chip.host_log.origin_fs = device.env.now
             clock.lookahead = min(clock.lookahead, latency * FS_PER_CYCLE_MHZ // clock.clock_mhz)
 
+    def leave(self, device):
+        """A device was closed.  Routers of others may still send to its chip, whose memory all keep until the last one is closed:
+        nobody takes there what they send, and it has no part in what the others wait for.
+        """
+        for other in self.devices:
+            other.chip.routers.peers.discard(device.chip)
+        if all(other.closed for other in self.devices):
+            for other in self.devices:
+                other.chip.free()
+
     # --- for workers
 
     def port(self, chip, direction, link=0):

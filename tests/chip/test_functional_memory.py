@@ -17,6 +17,7 @@ def chip():
     chip = Chip(load_arch("wormhole_b0"))
     yield chip
     chip.close()
+    chip.free()
 
 
 @given(
@@ -46,3 +47,4 @@ def test_zeros_make_no_memory_and_overwrite_what_there_is():
     chip.memory.write_dram_rows(BANK, 0, zeros, 64)
     assert chip.memory.read_dram(BANK, 3 * CHUNK_BYTES, 1) == b"\0" and chip.memory.image_sha256() == image
     chip.close()
+    chip.free()

@@ -331,3 +331,24 @@ def test_links_that_are_not_there():
             mesh.connection(0, "up")
         with pytest.raises(UsageError, match="a route of 0 hops"):
             mesh.line_route(0)
+
+
+def test_a_closed_chip_keeps_its_memory_while_others_may_send_to_it():
+    with tt.open_mesh_device("p150_x2", links=1) as mesh:
+        gone = mesh.devices[0]._state.chip
+        text = header(mesh, layout.FUSED_ATOMIC_INC, 2048, mesh.line_route(1))
+        sender = start(mesh, 1, "west", text, some_bytes(2048), packets=4, waits=False)
+        tt.close_device(mesh.devices[0])
+        tt.finish(sender.command_queue())
+        settle(mesh)
+        assert gone.machine["event_heap_size"] > 0, "what has arrived and nobody takes"
+        assert gone.arrays.l1 is not None
+    assert gone.arrays.l1 is None
+
+
+def test_who_waits_for_a_closed_chip_waits_for_ever():
+    with tt.open_mesh_device("p150_x2", links=1) as mesh, pytest.raises(DeadlockError, match="waits .* for semaphore 0"):
+        text = header(mesh, layout.UNICAST_WRITE, 2048, mesh.line_route(1))
+        sender = start(mesh, 1, "west", text, some_bytes(2048), packets=100)
+        tt.close_device(mesh.devices[0])
+        tt.finish(sender.command_queue())
