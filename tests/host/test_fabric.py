@@ -347,7 +347,10 @@ def test_a_closed_chip_keeps_its_memory_while_others_may_send_to_it():
 
 
 def test_who_waits_for_a_closed_chip_waits_for_ever():
-    with tt.open_mesh_device("p150_x2", links=1) as mesh, pytest.raises(DeadlockError, match="waits .* for semaphore 0"):
+    with (
+        tt.open_mesh_device("p150_x2", links=1) as mesh,
+        pytest.raises(DeadlockError, match="waits .* for semaphore 0"),
+    ):
         text = header(mesh, layout.UNICAST_WRITE, 2048, mesh.line_route(1))
         sender = start(mesh, 1, "west", text, some_bytes(2048), packets=100)
         tt.close_device(mesh.devices[0])
