@@ -148,7 +148,11 @@ class _Attempt:
             report.touch()
             settings.write_text(json.dumps(self._settings(report)))
             with open(log, "wb") as said, open(report, encoding="utf-8") as lines:
-                process = subprocess.Popen(self._command(settings), stdout=said, stderr=said, start_new_session=True)
+                # Where tt-umd keeps the sockets of a simulation: a driver takes one that is there for its own
+                environment = os.environ | {"TMPDIR": folder}
+                process = subprocess.Popen(
+                    self._command(settings), stdout=said, stderr=said, start_new_session=True, env=environment
+                )
                 try:
                     slow = self._follow(process, lines)
                 finally:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tensim.sim.cores.coprocessor.instruction_table import CHIPS, text_of
+from tensim.sim.cores.riscv.vector import lowering
 from tensim.sim.errors import KernelCompileError
 from tests.cores.riscv.vector_machine import VectorMachine, bits
 from tests.cores.riscv.vector_programs import (
@@ -50,12 +51,23 @@ def run(words, chip, variables):
     return found | {name: machine.dst[2 * (at + 12)] for at, name in enumerate(FLOATS)}
 
 
+LATE = tuple(attempt for attempt in lowering.ATTEMPTS if attempt.is_late and attempt.keeps_raw)
+
+
+@pytest.mark.parametrize("attempts", [lowering.ATTEMPTS, LATE], ids=["any", "late"])
 @pytest.mark.parametrize("chip", CHIPS)
 @settings(
     max_examples=3, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(st.lists(programs, min_size=6, max_size=6), st.integers(0, 1000))
-def test_words_compute_what_the_program_says(chip, batch, seed):
+def test_words_compute_what_the_program_says(chip, attempts, batch, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "ATTEMPTS", attempts)
+        compute_what_they_say(chip, batch, seed)
+
+
+def compute_what_they_say(chip, batch, seed):
+    """Programs compute in the vector unit what they say."""
     fitting = {}
     for number, program in enumerate(batch):
         source = source_of(program, f"program_{number}")
@@ -188,6 +200,24 @@ def test_too_many_values_name_the_line():
     with pytest.raises(KernelCompileError, match="more than eight vector values") as error:
         words_of(HEADER + f'extern "C" void k() {{\n{loads}{stores}}}', "blackhole")
     assert error.value.where["file"].endswith("unit.cpp") and 3 <= error.value.where["line"] <= 20
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_value_is_made_where_it_is_first_needed_if_it_does_not_fit_before(chip):
+    """Four values and what four operations make of them: eight, and one more for what lies between."""
+    loads = "".join(f"sfpi::vInt v{i} = sfpi::dst_reg[{i}].mode<sfpi::DataLayout::U32>();\n" for i in range(4))
+    made = "".join(f"sfpi::vInt w{i} = ~v{i};\n" for i in range(4))
+    between = "sfpi::vInt x = sfpi::dst_reg[4].mode<sfpi::DataLayout::U32>(); x = (x & v0) + (x | v1);\n"
+    between += "sfpi::dst_reg[8].mode<sfpi::DataLayout::U32>() = x;\n"
+    stores = "".join(f"sfpi::dst_reg[{9 + i}].mode<sfpi::DataLayout::U32>() = w{i} + v{i};\n" for i in range(4))
+    source = HEADER + f'extern "C" void k() {{\n{loads}{made}{between}{stores}}}'
+    words = words_of(source, chip)["k"]
+    lanes_of = {2 * i: np.full(32, 0x100 + i, np.uint32) for i in range(5)}
+    machine = VectorMachine(chip, dict(lanes_of))
+    machine.run(words)
+    assert all((machine.dst[2 * (9 + i)] == 0xFFFFFFFF).all() for i in range(4))
+    x = 0x104
+    assert (machine.dst[16] == (x & 0x100) + (x | 0x101)).all()
 
 
 def test_vectors_in_memory_are_refused():

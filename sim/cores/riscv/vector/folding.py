@@ -36,7 +36,12 @@ def _takes_in(selection, call, operand):
     if selection.states.before[inner.line].current != selection.states.before[call.line].current:
         return False
     other = selection.literal(call.arguments[1 - call.arguments.index(operand)])
-    if selection.saves_registers and other is not None and other not in numbers.CONSTANTS and numbers.is_bfloat(other):
+    if (
+        selection.attempt.saves_registers
+        and other is not None
+        and other not in numbers.CONSTANTS
+        and numbers.is_bfloat(other)
+    ):
         return False
     if call.name == "add" or selection.is_blackhole:
         return True
@@ -47,10 +52,10 @@ def _takes_in(selection, call, operand):
 
 def is_deferred(selection, call):
     """Whether a number is loaded at its use."""
-    if number(call.arguments[0]) is None:
+    if number(call.arguments[0]) is None and not selection.attempt.is_late:
         return False
     users = selection.uses.users.get(call.result, ())
     plain = all(user.name not in ("phi", "select", "assign", "write") for user in users)
     if number(call.arguments[0]) in numbers.CONSTANTS and plain:
         return True
-    return plain and (selection.repeats_numbers or len(users) == 1 and users[0].block == call.block)
+    return plain and (selection.attempt.repeats_numbers or len(users) == 1 and users[0].block == call.block)

@@ -12,13 +12,21 @@ from tensim.sim.cores.riscv.vector.lanes import lane_states
 from tensim.sim.cores.riscv.vector.program_text import PREFIX, Places, functions, read_blocks
 from tensim.sim.cores.riscv.vector.registers import NoRegister, place_values
 from tensim.sim.cores.riscv.vector.select import select
-from tensim.sim.cores.riscv.vector.selection import Selection
+from tensim.sim.cores.riscv.vector.selection import Attempt, Selection
+from tensim.sim.cores.riscv.vector.sinking import sink
 
-# Tried one after the other: whether numbers are loaded again at each use, whether additions save registers, whether what l_reg
-# assigned has to last to the function's end
-ATTEMPTS = (
-    (False, False, True), (False, True, True), (True, False, True), (True, True, True), (False, False, False), (True, True, False),
-)  # fmt: skip
+ATTEMPTS = (  # one after the other
+    Attempt(),
+    Attempt(saves_registers=True),
+    Attempt(repeats_numbers=True),
+    Attempt(repeats_numbers=True, saves_registers=True),
+    Attempt(keeps_assigned=False),
+    Attempt(repeats_numbers=True, saves_registers=True, keeps_assigned=False),
+    Attempt(is_late=True),
+    Attempt(repeats_numbers=True, saves_registers=True, is_late=True),
+    Attempt(repeats_numbers=True, saves_registers=True, keeps_assigned=False, is_late=True),
+    Attempt(repeats_numbers=True, saves_registers=True, keeps_assigned=False, is_late=True, keeps_raw=False),
+)
 
 
 def lowered(text, chip):
@@ -40,11 +48,13 @@ def _function(function, chip, places):
         block.predecessors = [one for one in block.predecessors if one in function.blocks]
     states = lane_states(function, order, places)
     plain_assignments(function, states, order)
-    for repeats_numbers, saves_registers, is_pinned in ATTEMPTS:
-        selection = Selection(copy.deepcopy(function), chip, states, places, repeats_numbers, saves_registers)
+    for attempt in ATTEMPTS:
+        selection = Selection(_made_late(function, states, attempt), chip, states, places, attempt)
         select(selection, order)
+        if not attempt.keeps_raw:
+            _forget_raw(selection)
         try:
-            registers = place_values(function, selection, selection.written if is_pinned else ())
+            registers = place_values(function, selection, selection.written if attempt.keeps_assigned else ())
         except NoRegister as error:
             place = error.place
             continue
@@ -59,6 +69,22 @@ def _function(function, chip, places):
         "more than eight vector values are needed at once",
         hint="the vector unit has eight registers and cannot spill them",
     )
+
+
+def _made_late(function, states, attempt):
+    """A copy of a function, its values made late if an attempt is."""
+    function = copy.deepcopy(function)
+    if attempt.is_late:
+        sink(function, states)
+    return function
+
+
+def _forget_raw(selection):
+    """Nothing is kept for words of the kernel's own."""
+    for instructions in selection.blocks.values():
+        for instruction in instructions:
+            if instruction.kind == "raw":
+                instruction.uses = frozenset()
 
 
 def _order(function):

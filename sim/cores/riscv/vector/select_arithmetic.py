@@ -61,7 +61,7 @@ def _subtract(selection, call):
     if folded is not None:
         _subtract_product(selection, call, folded)
         return
-    if selection.saves_registers and _is_short(selection, a) and _may_replace(selection, b):
+    if selection.attempt.saves_registers and _is_short(selection, a) and _may_replace(selection, b):
         opposite = selection.emit(MOV, {0: 1}, [(8, selection.read(b))], selection.new_value())
         selection.emit(op.ADDI, {8: selection.literal(a) >> 16}, result=call.result, tied=opposite)
         return

@@ -1,5 +1,7 @@
 """The instructions of a function while they are chosen, and what is known of the values they read and write."""
 
+from typing import NamedTuple
+
 from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
 from tensim.sim.cores.riscv.vector.instructions import Instruction, is_constant, move
@@ -10,20 +12,36 @@ LOW_16 = 0xFFFF
 COMMUTATIVE = {op.IADD: (0, 4, 8), 0x7E: (0,), 0x7F: (0,), 0x8D: (0,)}
 
 
+class Attempt(NamedTuple):
+    """What is given up for registers.
+
+    `repeats_numbers`: numbers are loaded where they are used, however often; `saves_registers`: a number is added by SFPADDI rather
+    than with the multiplication before, which needs it in a register; `keeps_assigned`: what l_reg has assigned lasts to the
+    function's end; `is_late`: values are made where they are first needed, and numbers of the scalar core loaded again;
+    `keeps_raw`: what words of the kernel's own read was kept for them, which the vendor's compiler, who does not know what they do,
+    never does.
+    """
+
+    repeats_numbers: bool = False
+    saves_registers: bool = False
+    keeps_assigned: bool = True
+    is_late: bool = False
+    keeps_raw: bool = True
+
+
 class Selection:
     """The instructions of a function; `states`: its `LaneStates`; `places`: where its calls stand in the source.
 
     `blocks`: {label: [Instruction]}; `phis`: {label: [(value, [(value, label of a predecessor)], line, place)]}; `written`:
     registers that l_reg has assigned; `tested`: sums that are made where their sign is tested; `folded`: {product: the
     addition that takes it in}; `parts`: {value: what it is a part of or stands for}; `handles`: {value: its parts}; `loaded`:
-    numbers that have a register; `call`, `state`, `current`: the call at hand, its lanes, its block's instructions.
-    `repeats_numbers`: load numbers where they are used, however often; `saves_registers`: add a number by SFPADDI rather than
-    take a multiplication in, which needs it in a register.
+    numbers that have a register; `call`, `state`, `current`: the call at hand, its lanes, its block's instructions; `attempt`: how
+    it goes about it (`Attempt`).
     """
 
-    def __init__(self, function, chip, states, places, repeats_numbers=False, saves_registers=False):
+    def __init__(self, function, chip, states, places, attempt=None):
         self.function, self.chip, self.states, self.places = function, chip, states, places
-        self.repeats_numbers, self.saves_registers = repeats_numbers, saves_registers
+        self.attempt = attempt or Attempt()
         self.uses = Uses(function)
         self.blocks, self.phis, self.written = {}, {}, set()
         self.parts, self.folded, self.handles, self.loaded, self.tested = {}, {}, {}, set(), set()

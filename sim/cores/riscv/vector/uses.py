@@ -32,16 +32,16 @@ class Uses:
                     waiting.append(call)
         while waiting:
             call = waiting.pop()
-            if call.line in self._alive:
+            if id(call) in self._alive:
                 continue
-            self._alive.add(call.line)
+            self._alive.add(id(call))
             for value in operands(call):
                 self.users.setdefault(value, []).append(call)
                 if value in self.calls:
                     waiting.append(self.calls[value])
 
     def matters(self, call):
-        return call.line in self._alive
+        return id(call) in self._alive
 
     def count(self, value):
         return len(self.users.get(value, ()))
