@@ -143,9 +143,16 @@ ROUTER = np.dtype(
         ("freed", "i8", _NUMBERS),  # cycle in which the last tail left an output VC
     ]
 )
-ROUTER_BYTES, DUE_AT = ROUTER.itemsize, NODE.fields["due"][1]
+
+
+def _offset(record: np.dtype, name: str) -> int:
+    assert record.fields is not None
+    return record.fields[name][1]
+
+
+ROUTER_BYTES, DUE_AT = ROUTER.itemsize, _offset(NODE, "due")
 OUTPUTS_AT, OUTPUT_VCS_AT, INPUT_VCS_AT, QUEUES_AT, FREED_AT = (
-    ROUTER.fields[name][1] for name in ("outputs", "output_vcs", "input_vcs", "queues", "freed")
+    _offset(ROUTER, name) for name in ("outputs", "output_vcs", "input_vcs", "queues", "freed")
 )
 EVENT = np.dtype([(name, np.int64) for name in "kind packet node time".split()])
 
