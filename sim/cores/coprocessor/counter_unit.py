@@ -94,7 +94,9 @@ def execute_counters(c, thread, word):
         if owners >> owner & 1 == 0:
             continue
         if code == SETADC:
-            set_counter(adc_of(c, which, owner, word >> 20 & 1), word >> 18 & 3, word & X_MASK)
+            # Bits 16 and 17 name a thread, and are none of the value's: kernels set an end of 255 for another thread
+            # (tt-llk, ttnn 0.81.1: llk_unpack_AB_face_compressed_mm.h)
+            set_counter(adc_of(c, which, owner, word >> 20 & 1), word >> 18 & 3, word & 0xFFFF)
         elif code == SETADCXX:
             set_counter(adc_of(c, thread, owner, 0), X, word & 0x3FF)
             set_counter(adc_of(c, thread, owner, 1), X, word >> 10 & 0x3FF)

@@ -151,3 +151,15 @@ def test_addressing_counters(steps):
     for (owner, channel, axis), (value, base) in model.items():
         adc = tile.arrays.adcs[1, owner, channel]
         assert (adc[axis], adc[axis + "_cr"]) == (value, base)
+
+
+@pytest.mark.parametrize("other", [0, 1, 2, 3])
+def test_a_counter_of_another_thread_is_set_without_the_threads_number(other, chip):
+    """Bits 16 and 17 name it, as kernels of tt-llk use them: an end of 255 datums stays one."""
+    table, tile = instructions(chip), Tile(chip)
+    entry = table["SETADC"]
+    tile.execute(0, [entry.word(CntSetMask=1, ChannelIndex=1, DimensionIndex=0, Value=other << 16 | 255)])
+    which = 0 if other == 0 else other - 1
+    assert [int(tile.arrays.adcs[thread, 0, 1]["x"]) for thread in range(3)] == [
+        255 * (thread == which) for thread in range(3)
+    ]
