@@ -78,6 +78,9 @@ class FakeChip:
     def close(self):
         self.closed = True
 
+    def free(self):
+        """Nothing to give back."""
+
     # --- memory
 
     def write_l1(self, core, address, data, cycle=0):

@@ -11,7 +11,7 @@ from tensim.library.run_times import ERROR, SUCCESS, RunTimes
 from tests.library.test_wheel import LIBRARY
 
 PROGRAM = """
-import json, torch, ttnn
+import json, ttnn
 device = ttnn.open_device(device_id=0)
 spec = ttnn.TensorSpec((1, 1, 64, 64), ttnn.bfloat16, ttnn.TILE_LAYOUT)
 in_l1 = ttnn.TensorSpec((1, 1, 64, 64), ttnn.bfloat16, ttnn.TILE_LAYOUT, buffer_type=ttnn.BufferType.L1)
