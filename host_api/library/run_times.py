@@ -30,8 +30,8 @@ class RunTimes:
     def query_op_runtime(self, operation, device, *arguments, **named):
         """The time of `operation(*arguments, **named)`, in which a `TensorSpec` stands for a tensor of its own on `device`.
 
-        All programs that it launches count.  Equal calls, wherever their tensors lie, are simulated once.  What it returns is
-        freed; so are its inputs where it changes them.
+        All programs that it launches count.  Equal calls, wherever their tensors lie, are simulated once.  What it returns and
+        the tensors that stand for specifications are freed; tensors that were given stay.
         """
         key = self._key(operation, arguments, named)
         if key not in self._known:
