@@ -74,6 +74,11 @@ def test_rows_that_do_not_say_enough_are_skipped_with_the_reason(changed, why):
         operations.read(*file_of(line(**changed)), "operations")
 
 
+def test_a_tensor_that_is_none_is_named():
+    with pytest.raises(ValueError, match="'junk' is no tensor"):
+        operations.read(*file_of(line(inputs="junk")), "operations")
+
+
 STICKS = "1x1x4096x256:BFLOAT16:ROW_MAJOR:DRAM_INTERLEAVED"
 
 

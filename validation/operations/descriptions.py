@@ -67,7 +67,10 @@ def _tensors(row, side):
 
 
 def _tensor(text):
-    shape, dtype, layout, memory = text.strip().split(":")
+    parts = text.strip().split(":")
+    if len(parts) != 4:
+        raise ValueError(f"{text.strip()!r} is no tensor: SHAPE:DTYPE:LAYOUT:MEMORY")
+    shape, dtype, layout, memory = parts
     if memory not in MEMORY:
         raise Skip("a tensor's memory is not understood")
     return {"shape": [int(one) for one in shape.split("x")], "dtype": dtype, "layout": layout, "memory": memory}
