@@ -166,7 +166,7 @@ def atanh_tile(idst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
 def atanh_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
 def bcast_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def bf16_to_fp32(bits: Any) -> Any:
     """float32 bits of a bfloat16."""
 def binary_bitwise_tile_init(*arguments: Any, **options: Any) -> Any:
@@ -737,9 +737,9 @@ def mask_tile_init(*arguments: Any, **options: Any) -> Any:
 def matmul_block(in0_cb: Any, in1_cb: Any, itile0: Any, itile1: Any, idst: Any, transpose: Any, ct_dim: Any, rt_dim: Any, kt_dim: Any) -> Any:
     """The products of `rt_dim` in0 tiles (`kt_dim` apart) and `ct_dim` in1 tiles, added to Dst from `idst`."""
 def matmul_block_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def matmul_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def matmul_tiles(in0_cb: Any, in1_cb: Any, itile0: Any, itile1: Any, idst: Any, transpose: Any = ...) -> Any:
     """Dst[idst] += in0[itile0] @ in1[itile1], or its transpose: as the init says, unless this call does."""
 def matmul_tiles_math(idst: Any) -> Any:
@@ -1050,7 +1050,7 @@ def reconfig_full_operand(*arguments: Any, **options: Any) -> Any:
 def reconfigure_unary_bcast(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def reduce_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def reduce_init_delta(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def reduce_init_short(*arguments: Any, **options: Any) -> Any:
@@ -1352,7 +1352,7 @@ def tile_regs_wait() -> Any:
 def tilize_block(icb: Any, block: Any, ocb: Any, input_tile_index: Any = ..., output_tile_index: Any = ...) -> Any:
     """Tilize a row of `block` tiles."""
 def tilize_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def tilize_init_short(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def tilize_init_short_with_dt(*arguments: Any, **options: Any) -> Any:
@@ -1366,7 +1366,7 @@ def transpose_dest(idst: Any) -> Any:
 def transpose_dest_init(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def transpose_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def transpose_tile(icb: Any, itile: Any, idst: Any) -> Any:
     """Dst[idst] = icb[itile], transposed."""
 def transpose_wh_init(*arguments: Any, **options: Any) -> Any:
@@ -1391,7 +1391,7 @@ uint8: Any
 def unary_bcast(icb: Any, itile: Any, idst: Any, bcast_type: Any = ...) -> Any:
     """Dst[idst] = icb[itile], its first row, column or element broadcast."""
 def unary_bcast_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def unary_bcast_uninit(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def unary_eq_int32_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
@@ -1491,7 +1491,7 @@ def unary_op_init_common(*arguments: Any, **options: Any) -> Any:
 def untilize_block(icb: Any, full_ct_dim: Any, ocb: Any, block_ct_dim: Any = ...) -> Any:
     """Untilize a row of `full_ct_dim` tiles."""
 def untilize_init(*arguments: Any, **options: Any) -> Any:
-    """Write the whole configuration of the units."""
+    """Configure the units for another operation."""
 def untilize_init_short(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def untilize_uninit(*arguments: Any, **options: Any) -> Any:

@@ -159,44 +159,48 @@ _SUBBLOCK = "transpose ct_dim rt_dim kt_dim"
 _FULL = {
     Setup.MATMUL: {
         "mm_init": "b a out transpose",
-        "matmul_init": "b a transpose",
         "mm_block_init": f"b a out {_SUBBLOCK}",
-        "matmul_block_init": f"b a {_SUBBLOCK}",
     },
     Setup.PAIR: {"binary_op_init_common": "a b out"},
-    Setup.ANYTHING: {"init_bcast bcast_init": "a b out"},
-    Setup.REDUCE: {"reduce_init": "a b out"},
+    Setup.ANYTHING: {"init_bcast": "a b out"},
     Setup.COPY: {"init_sfpu unary_op_init_common": "a out"},
-    Setup.TRANSPOSE: {"transpose_wh_init transpose_init": "a out"},
-    Setup.TILIZE: {"tilize_init fast_tilize_init": "a block out"},
-    Setup.UNTILIZE: {"untilize_init": "a"},
-    Setup.UNARY_BCAST: {"unary_bcast_init": "a out"},
+    Setup.TRANSPOSE: {"transpose_wh_init": "a out"},
+    # No whole configuration, but more than one initialisation: that of plain tilize before its own, a format and the rows of Dst
+    Setup.TILIZE: {"fast_tilize_init": "a block out"},
 }
 _SHORT = {
     Setup.MATMUL: {
+        "matmul_init": "b a transpose",
+        "matmul_block_init": f"b a {_SUBBLOCK}",
         "mm_init_short": "in0_cb in1_cb transpose",
         "mm_init_short_with_dt": "in0_cb a old_a transpose",
         "mm_block_init_short": f"in0_cb in1_cb {_SUBBLOCK}",
         "mm_block_init_short_with_dt": f"in0_cb a old_a {_SUBBLOCK}",
     },
-    Setup.ANYTHING: {"binary_tiles_init": "icb0 icb1 acc_to_dest", "binary_dest_reuse_tiles_init": "icb"},
+    Setup.ANYTHING: {
+        "binary_tiles_init": "icb0 icb1 acc_to_dest", "binary_dest_reuse_tiles_init": "icb", "bcast_init": "a b out",
+    },
     Setup.REUSE + ADD: {"add_reuse_dest_init": "icb"},
     Setup.REUSE + SUB: {"sub_reuse_dest_init": "icb"},
     Setup.REUSE + MUL: {"mul_reuse_dest_init": "icb"},
     Setup.REDUCE: {"reduce_init_short reduce_init_delta": "icb icb_scaler ocb"},
-    Setup.TRANSPOSE: {"transpose_wh_init_short": "icb"},
+    Setup.TRANSPOSE: {"transpose_wh_init_short": "icb", "transpose_init": "a out"},
     Setup.COPY: {
         "copy_tile_init copy_init copy_tile_to_dst_init_short": "icb transpose",
         "copy_tile_to_dst_init_short_with_dt": "old_a a transpose",
     },
     Setup.TILIZE: {"tilize_init_short": "icb block ocb", "tilize_init_short_with_dt": "old_a a block ocb"},
-    Setup.UNTILIZE: {"untilize_init_short": "icb"},
-    Setup.UNARY_BCAST: {"reconfigure_unary_bcast": "old_icb icb old_ocb ocb"},
+    Setup.UNTILIZE: {"untilize_init_short": "icb", "untilize_init": "a"},
+    Setup.UNARY_BCAST: {"reconfigure_unary_bcast": "old_icb icb old_ocb ocb", "unary_bcast_init": "a out"},
     Setup.FORMATS: {
         "reduce_revert_delta reduce_uninit": "ocb", "tilize_uninit": "icb ocb", "tilize_uninit_with_dt": "old_icb icb ocb",
         "fast_tilize_uninit": "icb ocb", "untilize_uninit": "icb", "unary_bcast_uninit": "icb",
     },
 }  # fmt: skip
+_SHORT_OF_ALL = {  # of the pack thread as well
+    Setup.REDUCE: {"reduce_init": "a b out"},
+    Setup.TILIZE: {"tilize_init": "a block out"},
+}
 _RECONFIGURE = {
     Setup.FORMATS: {"reconfig_data_format": "a b|old_a a old_b b", "reconfig_full_operand": "a b|old_a a old_b b"},
     Setup.FORMAT_A: {"reconfig_data_format_srca": "a|old_a a"},
@@ -206,6 +210,7 @@ _MATH_ONLY = "copy_dest_values_init transpose_dest_init"
 for _register, _roles, _table in (
     (Config.INIT, COMPUTE, _FULL),
     (Config.SHORT_INIT, UNPACK | MATH, _SHORT),
+    (Config.SHORT_INIT, COMPUTE, _SHORT_OF_ALL),
     (Config.RECONFIG, UNPACK | MATH, _RECONFIGURE),
 ):
     for _setup, _calls in _table.items():
@@ -262,12 +267,12 @@ CPP_ONLY = (
     ("llk_pack_reconfig_data_format", config(Config.RECONFIG, PACK, packs=Setup.FORMATS)),
     ("llk_pack_reduce_mask_config llk_pack_reduce_mask_clear", config(Config.SHORT_INIT, PACK, packs=Setup.FORMATS)),
 )  # fmt: skip
-# Calls whose C++ function has logic of its own, in riscv/include.  Four differ from their rows: there `reduce_init` is a short
-# initialisation and `reduce_uninit` costs nothing; `reconfig_full_operand`, and `compute_kernel_hw_startup` of two circular
+# Calls whose C++ function has logic of its own, in riscv/include.  Three differ from their rows: there `reduce_uninit` costs
+# nothing; `reconfig_full_operand`, and `compute_kernel_hw_startup` of two circular
 # buffers, tell the checker of fewer formats.
 CPP_BY_HAND = frozenset(
     [
-        "binary_dest_reuse_tiles", "binary_tiles_init", "compute_kernel_hw_startup", "reduce_init", "reduce_uninit",
+        "binary_dest_reuse_tiles", "binary_tiles_init", "compute_kernel_hw_startup", "reduce_uninit",
         "reconfig_full_operand", "reduce_tile", "reduce_tile_math", "sfpu_reduce",
         *(f"{name}_tiles_bcast_{dim}" for name in ("add", "sub", "mul") for dim in ("rows", "cols", "scalar")),
     ]

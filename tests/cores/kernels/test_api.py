@@ -320,6 +320,20 @@ def test_configuration_calls_cost_and_do_nothing_else(role):
         assert [op for op, *_ in ops] in ([], [Op.CONFIG]), name
 
 
+SHORT = """matmul_init matmul_block_init bcast_init unary_bcast_init transpose_init reduce_init tilize_init untilize_init
+    copy_init add_init""".split()
+
+
+@pytest.mark.parametrize("role", [U, M, P])
+def test_only_the_start_writes_a_whole_configuration(role):
+    """Behind compute_kernel_hw_startup, calls of release 0.81.1 set up an operation alone; the packer hardly ever needs it."""
+    found = posted([f"{name}(0, 1)" for name in SHORT], role)
+    of_all = {"reduce_init", "tilize_init"}
+    for name, ops in zip(SHORT, found, strict=True):
+        wanted = [Config.SHORT_INIT] if role != P or name in of_all else []
+        assert [register for _, register, *_ in ops] == wanted, name
+
+
 def test_every_configuration_call_configures_some_thread():
     code = kernel_of([f"{name}(0, 1)" if name != "mask_tile_init" else f"{name}()" for name in CONFIGURATION]).compile()
     lines = {line for role in (U, M, P) for op, _, line, _ in Driver(role=role).run(code) if op == Op.CONFIG}

@@ -31,11 +31,6 @@ TENSIM_INLINE void compute_kernel_hw_startup(auto... values) {
     tensim::configure_pack<2>(tensim::HW_STARTUP, tensim::setup_code::PACK, values...);
 }
 template <auto... options>
-TENSIM_INLINE void reduce_init(auto... values) {
-    tensim::configure_unpack_math(tensim::SHORT_INIT, tensim::setup_code::REDUCE);
-    tensim::configure_pack<2>(tensim::SHORT_INIT, tensim::setup_code::PACK, values...);
-}
-template <auto... options>
 TENSIM_INLINE void reconfig_full_operand(auto...) { tensim::configure_unpack_math(tensim::RECONFIG); }
 // Takes back the packer's mask: two register writes.
 template <auto... options>
