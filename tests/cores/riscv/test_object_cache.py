@@ -88,7 +88,11 @@ def test_a_record_of_another_version_is_built_anew(filled, builds):
 # The list of a folder's files in every way, files by turns: their hashes tell of any damage alike
 NEEDED = (
     *itertools.product(["runtime-*/complete"], DAMAGES),
-    *zip(["include-*/dataflow_api.h", "include-*/complete", "runtime-*/standard.h", "arithmetic-*/*.a"], DAMAGES, strict=True),
+    *zip(
+        ["include-*/dataflow_api.h", "include-*/complete", "runtime-*/standard.h", "arithmetic-*/*.a"],
+        DAMAGES,
+        strict=True,
+    ),
 )
 
 
