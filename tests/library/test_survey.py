@@ -1,6 +1,7 @@
 """`tensim survey`: what it selects of a folder of tests, what became of each, and that none harms another."""
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -150,6 +151,35 @@ def test_only_the_test_is_lost_that_hangs_or_ends_the_process(surveyed):
     assert done.families["deep/er"] == {"passed": 3, "failed": 2, "refused": 0, "too slow": 1, "skipped": 0}
     assert done.families["top"]["failed"] == 1 and done.total["passed"] == 3
     assert "deep/er: 2 of 5: deep/er/test_ends.py::test_sleeps" in done.said
+
+
+OPTION = 'def pytest_addoption(parser):\n    parser.addoption("--run-simulator", action="store_true")\n'
+PROCESS = """
+import os
+
+
+def test_it():
+    with open("processes", "a") as file:
+        file.write(f"{os.getpid()} ")
+"""
+
+
+@pytest.mark.parametrize("ends, processes", [("import models.elsewhere", 1), ("import os\nos._exit(3)", 2)])
+def test_families_of_tests_that_drive_the_device_share_a_process(ends, processes, tmp_path, monkeypatch):
+    """A file that cannot be imported costs no other one a test, and one that ends the process is run apart."""
+    folder = tmp_path / "unit"
+    (folder / "deep").mkdir(parents=True)
+    for name, text in (("conftest", OPTION), ("test_a", PROCESS), ("deep/test_b", PROCESS), ("test_ends", ends)):
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(survey._Attempt, "_command", lambda self, path: [sys.executable, str(survey.CHILD), str(path)])
+    plan = survey.Survey(folder, sys.executable, None, (), 10, 20)
+    results = survey.Results(plan)
+    survey.run(plan, results)
+    tests = {name: (test["family"], test["outcome"]) for name, test in results.tests.items()}
+    assert tests.pop("test_a.py::test_it") == ("a", "passed")
+    assert tests.pop("deep/test_b.py::test_it") == ("deep", "passed")
+    assert list(tests.values()) == [("ends", "failed")]
+    assert len(set((folder / "processes").read_text().split())) == processes
 
 
 def test_a_kept_survey_goes_on_where_it_was_stopped(surveyed, tmp_path):
