@@ -41,6 +41,7 @@ class Command:
     `sources`: ((name, language), ...), the name "-" for standard input; `objects`: what is linked beside them, in order.
     `front`: options of the language's front end; `linker`: of the linker; `scripts`: its scripts; `libraries`: names of -l.
     `whole_program`: the objects are a whole program (-flto).  `depends`: (file, target) of the make rule that is asked for.
+    `for_size`: inline functions are made for those who call them in this program, which is shorter.
     """
 
     step: str
@@ -57,6 +58,7 @@ class Command:
     has_start: bool
     whole_program: bool
     depends: tuple | None
+    for_size: bool = False
 
     @property
     def is_link(self):

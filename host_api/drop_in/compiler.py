@@ -77,6 +77,15 @@ def _digest():
 
 
 def _build(command, folder, text):
+    from tensim.drop_in.translation import NoRoom
+
+    try:
+        return _made(command, folder, text)
+    except NoRoom:
+        return _made(replace(command, for_size=True), folder, text)
+
+
+def _made(command, folder, text):
     from tensim.drop_in import linking, translation
 
     with tempfile.TemporaryDirectory(prefix="tensim-") as scratch:

@@ -21,6 +21,10 @@ class Failed(Exception):
     """A step that the compiler or linker refused; the argument is its messages."""
 
 
+class NoRoom(Failed):
+    """A program is longer than the memory that its linker script gives it."""
+
+
 STANDARD = (
     "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
 )
@@ -76,7 +80,8 @@ def to_object(command, source, target, folder, scratch):
         raise Failed(messages)
 
     def prepare(text):
-        return naked.apart(aligned(closed_program(text) if command.whole_program else kept_whole(text)))
+        text = closed_program(text) if command.whole_program else kept_whole(text)
+        return naked.apart(aligned(with_own_functions(text) if command.for_size else text))
 
     try:
         return translation.translate(
@@ -152,3 +157,15 @@ def closed_program(text):
         return found[0] if is_kept else f"{found[1]}internal {found[2]}"
 
     return kept_whole(translation.VARIABLE.sub(closed, text))
+
+
+INLINE = re.compile(r"^define linkonce_odr (?:dso_local |hidden )*(.*\{)$", re.M)
+GROUP = re.compile(r" comdat(?:\(\$[^)]*\))?(?= )")  # of equal functions, of which the linker keeps one
+
+
+def with_own_functions(text):
+    """A module's text whose inline functions are its own: what all their calls say alike need not be asked in them.
+
+    The vendor's compiler makes a copy of a function for such calls (interprocedural constant propagation).
+    """
+    return INLINE.sub(lambda found: f"define internal {GROUP.sub('', found[1])}", text)

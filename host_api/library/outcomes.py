@@ -14,7 +14,8 @@ REFUSED = re.compile(
 )
 PLACE = re.compile(r" \[(?:core|thread|cycle) [^\]]*\]$")  # of our errors: it differs from test to test
 COMPILER = re.compile(r"^\S+:\d+(?::\d+)?: (?:fatal )?(?:error: )?(?P<text>.+)$", re.M)
-BUILD = "Failed to generate binaries for"
+BUILD = "Failed to generate binaries for"  # of the library's builds
+MESSAGES = "Command's stderr:"  # of a build of the LLK suite's: the compiler's follow
 INFO = re.compile(r"^info:\s*\n\s*(?P<text>.+)$", re.M)  # of the library's own checks
 
 
@@ -37,8 +38,9 @@ def _why(phase, error, said):
     first = PLACE.sub("", " ".join(lines[: 2 if lines[0].endswith(":") else 1])) if lines else ""
     if phase == "import":
         return _line(f"cannot be imported: {lines[-1].removeprefix('E ').strip() if lines else ''}")
-    if BUILD in said:
-        found = COMPILER.search(said[said.index(BUILD) :])
+    build = next((text for text in (BUILD, MESSAGES) if text in said), None)
+    if build is not None:
+        found = COMPILER.search(said[said.index(build) :])
         text = f"a kernel does not compile: {found['text'] if found else first}"
     elif error == "AssertionError":
         text = f"wrong: {first}"

@@ -1,8 +1,8 @@
 """Runs a selection of a folder of tests of the vendor's on a simulated chip, and keeps what became of each.
 
-A process for each family of tests, by `tensim ttnn --library` or `tensim device`; `survey_child` runs in it and tells what it does
-in a file.  A test that passes its limit of time, or in which the process ends, is the only one that is lost: another process does
-the rest.
+`tensim ttnn --library` runs a process for each family of tests, `tensim device` one for a few families; `survey_child` runs in it
+and tells what it does in a file.  A test that passes its limit of time, or in which the process ends, is the only one that is lost:
+another process does the rest.
 """
 
 import contextlib
@@ -24,6 +24,7 @@ from tensim.sim.errors import UsageError
 CHILD = Path(__file__).with_name("survey_child.py")
 START = 600  # seconds that a process may take until its first test begins: torch, the library, all files of tests
 PATIENCE = 15  # seconds in which a process that is interrupted may end by itself
+TOGETHER = 8  # families of the LLK suite in a process: its start takes longer than the tests of most of them
 LOOK = 0.1  # seconds between looks at what a process has said
 
 
@@ -122,17 +123,27 @@ class Results:
 def run(survey, results, on_progress=lambda text: None):
     """Run what `results` lacks; `on_progress(text)` is called as tests begin."""
     compile_once()  # no test's time
-    for family, files in families(survey.folder, survey.patterns).items():
-        while not _Attempt(survey, family, files, results, on_progress).run():
-            pass
+    found = list(families(survey.folder, survey.patterns).items())
+    size = TOGETHER if survey.release is None else 1
+    waiting = [dict(found[first : first + size]) for first in range(0, len(found), size)]
+    while waiting:
+        attempt = _Attempt(survey, waiting[0], results, on_progress)
+        if attempt.run():
+            waiting.pop(0)
+        elif attempt.selected is None:  # one of the families ends the process before any test
+            waiting[:1] = [dict([family]) for family in waiting[0].items()]
 
 
 class _Attempt:
-    """One process, that runs tests of a family until all are done or one of them ends it."""
+    """One process, that runs tests of some families, {family: files}, until all are done or one of them ends it."""
 
-    def __init__(self, survey, family, files, results, on_progress):
-        self.survey, self.family, self.files = survey, family, files
-        self.results, self.on_progress = results, on_progress
+    def __init__(self, survey, group, results, on_progress):
+        self.survey, self.results, self.on_progress = survey, results, on_progress
+        self.files = [file for files in group.values() for file in files]
+        self.families = {
+            file.relative_to(survey.folder).as_posix(): family for family, files in group.items() for file in files
+        }
+        self.name = " to ".join(dict.fromkeys((next(iter(group)), next(reversed(group)))))
         self.started, self.selected = (
             False,
             None,
@@ -142,7 +153,7 @@ class _Attempt:
     def run(self):
         """Whether nothing is left to do."""
         before = len(self.results.tests)
-        self.on_progress(f"{self.family}: starting")
+        self.on_progress(f"{self.name}: starting")
         with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
             settings, report, log = (Path(folder, name) for name in ("settings.json", "report.jsonl", "log.txt"))
             report.touch()
@@ -164,14 +175,21 @@ class _Attempt:
         if not self.started and not slow:
             hint = next((line.strip().removeprefix("hint: ") for line in reversed(last) if "hint: " in line), None)
             raise UsageError(f"the tests cannot be started: {_ending(process.returncode, last)}", hint=hint)
+        if self.selected is None and len(set(self.families.values())) > 1:
+            return False
         if self.selected is None:
             why = f"does not start within {START} s" if slow else _ending(process.returncode, last)
-            self.results.add_outcome(self.family, self.family, "failed", f"import: {why}", 0.0)
+            self.results.add_outcome(self.name, self.name, "failed", f"import: {why}", 0.0)
             return True
         left = self._left()
         if left and len(self.results.tests) == before:
-            self.results.add_outcome(self.family, left[0], "failed", _ending(process.returncode, last), 0.0)
+            ending = _ending(process.returncode, last)
+            self.results.add_outcome(self._family(left[0]), left[0], "failed", ending, 0.0)
         return not left  # where a fixture has ended it, some are
+
+    def _family(self, name):
+        """Of a test, by the file in its name."""
+        return self.families[name.partition("::")[0]]
 
     def _left(self):
         return [name for name in self.selected if name not in self.results.tests]
@@ -219,12 +237,12 @@ class _Attempt:
     def _hear(self, record):
         self.since = time.monotonic()
         if "test" in record:
-            self.results.keep(self.family, record)
+            self.results.keep(self._family(record["test"]), record)
             self.now = None
         elif "begins" in record:
             self.now = record["begins"]
             done = len(self.selected) - len(self._left())
-            self.on_progress(f"{self.family}: {done + 1} of {len(self.selected)}: {self.now}")
+            self.on_progress(f"{self.name}: {done + 1} of {len(self.selected)}: {self.now}")
         elif "selected" in record:
             self.selected = record["selected"]
         else:
@@ -234,7 +252,7 @@ class _Attempt:
         """Keep that the test at hand has not come to its end."""
         seconds = round(time.monotonic() - self.since, 3)
         outcome = ("too slow", f"over {self.survey.seconds:g} s") if slow else ("failed", _ending(status, last))
-        self.results.add_outcome(self.family, self.now, *outcome, seconds)
+        self.results.add_outcome(self._family(self.now), self.now, *outcome, seconds)
 
 
 def _ending(status, last):

@@ -18,6 +18,7 @@ import pytest
 
 # of tests that drive the device by themselves (the vendor's LLK suite)
 OWN_OPTIONS = ["--run-simulator", "-q", "--tb=no", "-o", "log_cli=false", "-p", "no:cacheprovider"]
+OWN_OPTIONS += ["--continue-on-collection-errors"]
 LONGEST = 20_000  # characters of an error that are kept: its begin and its end
 
 

@@ -181,6 +181,29 @@ def test_a_segment_without_content_stays(tmp_path):
     assert (0xFFB00400, 0) in segments
 
 
+MODES = """
+volatile int told;
+template <int N> __attribute__((noinline)) inline void tell(int mode) {
+    if (mode == 1) { for (int i = 0; i < N; i++) told = i; } else { for (int i = N; i > 0; i--) told = i; }
+}
+extern "C" __attribute__((section(".start"))) void _start() { tell<8>(1); tell<8>(1); for (;;) {} }
+"""
+
+
+def test_a_program_that_is_too_long_is_made_for_its_calls(tmp_path):
+    """What an inline function does for arguments that nobody gives is left out where it has no room, else kept."""
+    sizes = []
+    for length in ("4K", "140"):
+        (tmp_path / "p.ld").write_text(
+            f"ENTRY(_start) MEMORY {{ CODE : ORIGIN = 0x5000, LENGTH = {length} DATA : ORIGIN = 0xFFB00000, LENGTH = 2K }}\n"
+            "SECTIONS { .text : { *(.start) *(.text .text.*) } > CODE .bss : { *(.bss* .sbss*) } > DATA }"
+        )
+        status, text = compile("-mcpu=tt-wh -O3 -nostdlib -Tp.ld -x c++ - -o p.elf".split(), tmp_path, MODES.encode())
+        assert status == 0, text.decode()
+        sizes.append(ELFFile(io.BytesIO((tmp_path / "p.elf").read_bytes())).get_section_by_name(".text")["sh_size"])
+    assert sizes[0] > 140 >= sizes[1]
+
+
 # --- programs of vectors
 
 PROGRAM = """

@@ -1,6 +1,7 @@
 """`tensim survey`: what it selects of a folder of tests, what became of each, and that none harms another."""
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -152,6 +153,35 @@ def test_only_the_test_is_lost_that_hangs_or_ends_the_process(surveyed):
     assert "deep/er: 2 of 5: deep/er/test_ends.py::test_sleeps" in done.said
 
 
+OPTION = 'def pytest_addoption(parser):\n    parser.addoption("--run-simulator", action="store_true")\n'
+PROCESS = """
+import os
+
+
+def test_it():
+    with open("processes", "a") as file:
+        file.write(f"{os.getpid()} ")
+"""
+
+
+@pytest.mark.parametrize("ends, processes", [("import models.elsewhere", 1), ("import os\nos._exit(3)", 2)])
+def test_families_of_tests_that_drive_the_device_share_a_process(ends, processes, tmp_path, monkeypatch):
+    """A file that cannot be imported costs no other one a test, and one that ends the process is run apart."""
+    folder = tmp_path / "unit"
+    (folder / "deep").mkdir(parents=True)
+    for name, text in (("conftest", OPTION), ("test_a", PROCESS), ("deep/test_b", PROCESS), ("test_ends", ends)):
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(survey._Attempt, "_command", lambda self, path: [sys.executable, str(survey.CHILD), str(path)])
+    plan = survey.Survey(folder, sys.executable, None, (), 10, 20)
+    results = survey.Results(plan)
+    survey.run(plan, results)
+    tests = {name: (test["family"], test["outcome"]) for name, test in results.tests.items()}
+    assert tests.pop("test_a.py::test_it") == ("a", "passed")
+    assert tests.pop("deep/test_b.py::test_it") == ("deep", "passed")
+    assert list(tests.values()) == [("ends", "failed")]
+    assert len(set((folder / "processes").read_text().split())) == processes
+
+
 def test_a_kept_survey_goes_on_where_it_was_stopped(surveyed, tmp_path):
     """The line that was being written is done again; another survey's file is not taken."""
     keep = tmp_path / "kept.jsonl"
@@ -199,6 +229,11 @@ def test_the_command_writes_a_table_and_compares_with_an_earlier_one(installed, 
         (record("a kernel is to run on core 1-6, which is no worker of wormhole_b0 n150\n  hint: none"),
          "refused", "a kernel is to run on core 1-6, which is no worker of wormhole_b0 n150"),
         (record(f"{BUILD} reader\nk.cpp:3:7: error: expected ';'\n"), "failed", "a kernel does not compile: expected ';'"),
+        (
+            record("Command:\ng++ -c k.cpp\n\nCommand's stderr:\nk.cpp:3:7: error: expected ';'\n"),
+            "failed",
+            "a kernel does not compile: expected ';'",
+        ),
         (record("TT_FATAL @ op.cpp:9: a == b\ninfo:\nwidths differ\nbacktrace:\n --- x"),
          "failed", "the library refuses: widths differ"),
         (record("k.cpp:3: deadlock: two threads wait [core 1-1, thread BRISC, cycle 9]"),

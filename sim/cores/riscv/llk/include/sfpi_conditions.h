@@ -114,15 +114,21 @@ sfpi_inline vBool operator<=(const A& a, const B& b) {
     return b >= a;
 }
 #endif
+// Equal are numbers of the same bits, infinities among them, which have no difference (SFPXOR).
+template <typename A, typename B>
+sfpi_inline tensim_token different_bits(const A& a, const B& b) {
+    if (is_zero_number(b)) return token_of<vFloat>(a);
+    return __tensim_sfp_two(0x8D, 0, token_of<vFloat>(a), token_of<vFloat>(b));
+}
 template <typename A, typename B>
     requires FloatPair<A, B>
 sfpi_inline vBool operator==(const A& a, const B& b) {
-    return vBool(test(Test::EQ0, float_difference(a, b)));
+    return vBool(test(Test::EQ0, different_bits(a, b)));
 }
 template <typename A, typename B>
     requires FloatPair<A, B>
 sfpi_inline vBool operator!=(const A& a, const B& b) {
-    return vBool(test(Test::NE0, float_difference(a, b)));
+    return vBool(test(Test::NE0, different_bits(a, b)));
 }
 
 // --- integers: by the sign of the difference, which wraps where the two are more than 2^31 - 1 apart, unsigned ones, too
