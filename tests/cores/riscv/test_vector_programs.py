@@ -337,6 +337,23 @@ def test_blackhole_orders_floats_by_sign_and_magnitude(symbol, holds):
             np.testing.assert_array_equal(machine.dst[16], np.array(wanted, np.uint32))
 
 
+@pytest.mark.parametrize("condition, holds", [("x >= {}", lambda a, b: a >= b), ("x < {}", lambda a, b: a < b),
+                                              ("{} >= x", lambda a, b: b >= a), ("{} < x", lambda a, b: b < a)])  # fmt: skip
+def test_blackhole_orders_floats_and_programmable_constants(condition, holds):
+    """As the destination of a comparison, the constant's register would make the instruction a template (ISA: SFPCONFIG.md)."""
+    source = f"""extern "C" void k() {{
+        sfpi::vFloat x = sfpi::dst_reg[0];
+        sfpi::vInt found = 0;
+        v_if({condition.format("sfpi::vConstFloatPrgm1")}) {{ found = 1; }} v_endif;
+        sfpi::dst_reg[8].mode<sfpi::DataLayout::I32>() = found;
+    }}"""
+    x = np.arange(-16, 16, dtype=np.float32)
+    machine = VectorMachine("blackhole", {0: bits(x)})
+    machine.registers[13] = bits(np.float32(3))
+    machine.run(words_of(HEADER + source, "blackhole")["k"])
+    np.testing.assert_array_equal(machine.dst[16], holds(x, 3).astype(np.uint32))
+
+
 FULL = f"""extern "C" void k() {{
     {"".join(f"sfpi::vFloat k{i} = sfpi::dst_reg[{i}];" for i in range(5))}
     sfpi::vFloat x = sfpi::dst_reg[6], y = sfpi::dst_reg[7];

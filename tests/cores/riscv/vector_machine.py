@@ -8,6 +8,7 @@ import numpy as np
 from tensim.sim.cores.coprocessor.instruction_table import instruction_of
 
 LANES = 32
+FIRST_TEMPLATE = 12  # from this VD on
 TWO_CYCLES = {"SFPMAD", "SFPADD", "SFPMUL", "SFPMULI", "SFPADDI"}
 
 
@@ -50,6 +51,7 @@ class VectorMachine:
         for word in words:
             instruction = instruction_of(self.chip, word)
             fields = instruction.values(word)
+            assert fields.get("lreg_dest", 0) < FIRST_TEMPLATE, f"{instruction.name} writes a template of SFPLOADMACRO's"
             self._check_gap(instruction.name, fields)
             method = getattr(self, f"_{instruction.name.lower()}", None)
             assert method is not None, f"{instruction.name} is not evaluated here"

@@ -7,10 +7,12 @@ one is made into a vector of 0 and 1.
 
 from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
+from tensim.sim.cores.riscv.vector.instructions import MOV
 from tensim.sim.cores.riscv.vector.select_arithmetic import integer_sum
 
 LT0, NE0, GTE0, EQ0 = 0, 2, 4, 6
 SET_FLAGS = 1  # mode of SFPLE and SFPGT
+TEMPLATES = ("L12", "L13", "L14", "L15")
 OPPOSITE = {LT0: GTE0, GTE0: LT0, EQ0: NE0, NE0: EQ0, op.LE: op.GT, op.GT: op.LE}
 
 
@@ -87,9 +89,16 @@ class Conditions:
     def _test(self, mode, operand, call):
         if call.name == "order":
             d, c = (self._to.read(value) for value in operand)
-            self._to.emit(mode, {0: SET_FLAGS}, [(4, d), (8, c)])
+            self._to.emit(mode, {0: SET_FLAGS}, [(4, self._in_lreg(d)), (8, c)])
         elif operand in self._to.tested and mode in (LT0, GTE0):
             made = self._to.uses.calls[operand]
             integer_sum(self._to, made, op.CC_LT0 if mode == LT0 else op.CC_GTE0, self._to.new_value())
         else:
             self._to.emit(op.SETCC, {0: mode}, [(8, self._to.read(operand))])
+
+    def _in_lreg(self, value):
+        """A value as VD.  With VD from 12 on, where programmable constants lie, an instruction writes a template and is not executed
+        (ISA: SFPCONFIG.md)."""
+        if value not in TEMPLATES:
+            return value
+        return self._to.emit(MOV, {0: 0}, [(8, value)], self._to.new_value())
