@@ -21,7 +21,7 @@ SAMPLE = ("add_l1", "gelu", "matmul_square", "softmax_rows", "transpose", "sum_r
 
 
 def found_in(folder, names):
-    """{case: its values, or what was raised} of what `cases.py` has left in a folder; where the device has stopped it is missing."""
+    """{case: its values, or what was raised} of what `cases.py` has left in a folder; a case in which it stopped is missing."""
     report = Path(folder, "report")
     lines = map(json.loads, report.read_text().splitlines()) if report.exists() else ()
     raised = {line["name"]: line["raised"] for line in lines}

@@ -97,8 +97,9 @@ class Conditions:
             self._to.emit(op.SETCC, {0: mode}, [(8, self._to.read(operand))])
 
     def _in_lreg(self, value):
-        """A value as VD.  With VD from 12 on, where programmable constants lie, an instruction writes a template and is not executed
-        (ISA: SFPCONFIG.md)."""
+        """A value as VD.  With VD from 12 on, where programmable constants lie, an instruction writes a template of SFPLOADMACRO's
+        and is not executed (ISA: SFPCONFIG.md).
+        """
         if value not in TEMPLATES:
             return value
         return self._to.emit(MOV, {0: 0}, [(8, value)], self._to.new_value())
