@@ -15,6 +15,7 @@ import json
 import os
 import random
 import re
+import struct
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ SMALLEST = 32  # bytes of a result: what is shorter are mailboxes, which are pol
 # L1 that tests use beside programs and their own buffers: cleared, so that both devices begin with the same
 FIRST, LAST = 0x21000, 0x16A000
 PIECE = 2048  # bytes of a write
+LOAD = 1  # kind of a segment of an ELF file: PT_LOAD
 FIRMWARE = "brisc.elf"  # is loaded once in a process, whatever the tests
 OPTIONS = ["--run-simulator", "-q", "--tb=short", "-o", "log_cli=false", "-p", "no:cacheprovider"]
 OWN_ERROR = re.compile(
@@ -38,6 +40,17 @@ def spread(items, limit):
     if len(items) <= limit:
         return items
     return [items[round(i * (len(items) - 1) / max(1, limit - 1))] for i in range(limit)]
+
+
+def loaded(elf):
+    """What a 32-bit ELF file brings into memory: addresses and contents of its segments.  Its symbols name temporary files."""
+    (first,), (size, count) = struct.unpack_from("<I", elf, 28), struct.unpack_from("<2H", elf, 42)
+    heads = (struct.unpack_from("<8I", elf, first + number * size) for number in range(count))
+    return b"".join(
+        struct.pack("<2I", address, in_memory) + elf[offset : offset + in_file]
+        for kind, offset, _, address, in_file, in_memory, _, _ in heads
+        if kind == LOAD
+    )
 
 
 class Recorder:
@@ -85,7 +98,7 @@ class Recorder:
     def _around_load_elf(self, function):
         def load_elf(elf_file, *rest, **named):
             if Path(elf_file).name != FIRMWARE:
-                self._inputs.update(Path(elf_file).read_bytes())
+                self._inputs.update(loaded(Path(elf_file).read_bytes()))
             return function(elf_file, *rest, **named)
 
         return load_elf

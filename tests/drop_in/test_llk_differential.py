@@ -2,8 +2,10 @@
 
 import json
 import os
+import struct
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -105,8 +107,20 @@ def test_refused():
 def test_wrong():
     assert 1 == 2
 """,
-    "program.elf": "words",
 }
+
+
+def elf(symbols):
+    """A program of 16 bytes at 0x6000, with symbols behind them."""
+    head = b"\x7fELF" + bytes(24) + struct.pack("<I8x3H", 52, 52, 32, 1)
+    return head.ljust(52, b"\0") + struct.pack("<8I", 1, 84, 0, 0x6000, 16, 16, 5, 4) + bytes(range(16)) + symbols
+
+
+def test_a_program_is_what_it_brings_into_memory(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ttexalens", types.SimpleNamespace(tt_exalens_lib=None))
+    from tests.drop_in.llk_recorder import loaded
+
+    assert loaded(elf(b"/tmp/one")) == loaded(elf(b"/tmp/other")) == struct.pack("<2I", 0x6000, 16) + bytes(range(16))
 
 
 def test_what_is_recorded(tmp_path):
@@ -114,6 +128,7 @@ def test_what_is_recorded(tmp_path):
     for name, text in SUITE.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
+    (tmp_path / "program.elf").write_bytes(elf(b""))
     report, log = tmp_path / "report.jsonl", tmp_path / "log"
     settings = {"folder": str(tmp_path), "files": ["test_small.py"], "limit": 3, "most": 9, "match": "", "seconds": 60}
     settings |= {"done": ["test_small.py::test_reads[2]"], "report": str(report), "log": str(log)}
