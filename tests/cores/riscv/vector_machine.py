@@ -51,7 +51,9 @@ class VectorMachine:
         for word in words:
             instruction = instruction_of(self.chip, word)
             fields = instruction.values(word)
-            assert fields.get("lreg_dest", 0) < FIRST_TEMPLATE, f"{instruction.name} writes a template of SFPLOADMACRO's"
+            assert fields.get("lreg_dest", 0) < FIRST_TEMPLATE, (
+                f"{instruction.name} writes a template of SFPLOADMACRO's"
+            )
             self._check_gap(instruction.name, fields)
             method = getattr(self, f"_{instruction.name.lower()}", None)
             assert method is not None, f"{instruction.name} is not evaluated here"
