@@ -1,97 +1,105 @@
-"""The same programs on the vendor's functional simulator, which has no time, and here: the same bits.
-
-TENSIM_FUNCTIONAL_SIMULATORS names the folder in which its build puts release_wh and release_bh; TENSIM_LIBRARY_PYTHON names an
-interpreter that has ttnn.  It knows no SFPLOADMACRO, without which kernels are built here.
+"""Programs of the vendor's library on its functional simulator, which has no time, and here, by slow dispatch: the same bits.
 
 `python -m tests.drop_in.test_functional_simulator CHIP [CASE ...]` runs all cases of tests/library/cases.py, or those.
 """
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tensim.drop_in.runner import place_of
+from tests.drop_in import functional_simulator
+from tests.drop_in.functional_simulator import BUILDS, FOLDER, PYTHON, WITHOUT_MACROS
 
 CASES = Path(__file__).parents[1] / "library" / "cases.py"
-FOLDER, PYTHON = (os.environ.get(name) for name in ("TENSIM_FUNCTIONAL_SIMULATORS", "TENSIM_LIBRARY_PYTHON"))
-BUILDS = {"wormhole_b0": "release_wh", "blackhole": "release_bh"}
 SAMPLE = ("add_l1", "gelu", "matmul_square", "softmax_rows", "transpose", "sum_rows")
-WITHOUT_MACROS = {"TT_METAL_DISABLE_SFPLOADMACRO": "1"}
 
 
-def digests(report):
-    """{case: digest of its result, or what was raised}."""
+def found_in(folder, names):
+    """{case: its values, or what was raised} of what `cases.py` has left in a folder; a case in which it stopped is missing."""
+    report = Path(folder, "report")
     lines = map(json.loads, report.read_text().splitlines()) if report.exists() else ()
-    return {line["name"]: line.get("digest") or line["raised"] for line in lines}
+    raised = {line["name"]: line["raised"] for line in lines}
+    values = {name: Path(folder, f"{name}.npy") for name in names}
+    return {name: np.load(values[name]) if values[name].exists() else raised[name] for name in names if name in raised}
 
 
 def there(chip, names, folder):
-    """`digests` of the functional simulator; a case at which it stops is missing."""
-    place, folder = place_of(chip, {}, PYTHON), Path(folder)
-    for description in place.surroundings.device.glob("*.yaml"):
-        shutil.copy(description, folder)
-    library = Path(shutil.copy(Path(FOLDER, BUILDS[chip], "libttsim.so"), folder))
-    variables = os.environ | place.variables("") | WITHOUT_MACROS | {"TT_METAL_SIMULATOR": str(library)}
-    found = {}
+    """`found_in` of the functional simulator, which ends the process at what it refuses: each case has its own."""
+    found, environment = {}, functional_simulator.environment_of(chip, folder) | {"TENSIM_CASES_VALUES": str(folder)}
     for name in names:
-        subprocess.run([PYTHON, CASES, folder / "report", name], env=variables, capture_output=True, timeout=1000)
-        found |= digests(folder / "report")
+        subprocess.run([PYTHON, CASES, folder / "report", name], env=environment, capture_output=True, timeout=1000)
+        found |= found_in(folder, [name])
         (folder / "report").unlink(missing_ok=True)
     return found
 
 
 def here(chip, names, folder):
-    """`digests` of our chip at register level."""
-    report = Path(folder, "ours")
-    command = [
-        sys.executable,
-        "-m",
-        "tensim",
-        "device",
-        "--arch",
-        chip,
-        "--python",
-        PYTHON,
-        "--",
-        PYTHON,
-        CASES,
-        report,
-    ]
-    subprocess.run([*command, *names], env=os.environ | WITHOUT_MACROS, capture_output=True, timeout=4000)
-    return digests(report)
+    """`found_in` of our chip at register level."""
+    words = [sys.executable, "-m", "tensim", "device", "--arch", chip, "--python", PYTHON, "--"]
+    environment = os.environ | WITHOUT_MACROS | {"TENSIM_CASES_VALUES": str(folder)}
+    subprocess.run(
+        [*words, PYTHON, CASES, folder / "report", *names], env=environment, capture_output=True, timeout=4000
+    )
+    return found_in(folder, names)
+
+
+def compare(chip, names, folder):
+    """{case: "same", or what is not}."""
+    places = [Path(folder, name) for name in ("there", "here")]
+    for place in places:
+        place.mkdir()
+    theirs, ours = there(chip, names, places[0]), here(chip, names, places[1])
+    return {name: _compared(theirs.get(name), ours.get(name)) for name in names}
+
+
+def _compared(there, here):
+    for side, values in (("there", there), ("here", here)):
+        if values is None or isinstance(values, str):
+            return f"refused {side}: {values or 'the process has ended'}"
+    if there.shape != here.shape:
+        return f"differs: shape {there.shape} there and {here.shape} here"
+    wrong = np.flatnonzero(there.view(np.uint64) != here.view(np.uint64))
+    if not len(wrong):
+        return "same"
+    first = tuple(map(int, np.unravel_index(wrong[0], there.shape)))
+    return f"differs: at {first} {there[first]!r} there and {here[first]!r} here; {len(wrong)} of {there.size} values"
+
+
+def test_what_differs_is_told_by_its_first_place():
+    values = np.zeros((2, 3))
+    changed = values.copy()
+    changed[1, 1] = -0.0
+    text = _compared(values, changed)
+    assert _compared(values, values) == "same"
+    assert text.startswith("differs: at (1, 1) ") and text.endswith("; 1 of 6 values")
+    assert _compared(None, values).startswith("refused there")
+    assert _compared(values, "why").startswith("refused here: why")
 
 
 @pytest.mark.skipif(not FOLDER or not PYTHON, reason="no functional simulator, or no interpreter that has ttnn")
 @pytest.mark.timeout(4000)
 @pytest.mark.parametrize("chip", list(BUILDS))
 def test_the_same_bits(chip, tmp_path):
-    theirs = there(chip, SAMPLE, tmp_path)
-    assert set(theirs) == set(SAMPLE)
-    assert here(chip, SAMPLE, tmp_path) == theirs
+    assert compare(chip, SAMPLE, tmp_path) == dict.fromkeys(SAMPLE, "same")
 
 
 def main(chip, *names):
-    """Compare, and print what differs."""
+    """Compare, and print what is not the same."""
     listed = names or json.loads(
         subprocess.run([sys.executable, "-c", NAMES, CASES], capture_output=True, text=True).stdout
     )
     with tempfile.TemporaryDirectory() as folder:
-        theirs, ours = there(chip, listed, folder), here(chip, listed, folder)
-    for name in listed:
-        if name not in theirs or ours.get(name) != theirs[name]:
-            print(name, "there:", theirs.get(name, "stopped"), "here:", ours.get(name, "stopped"))
-    print(
-        sum(name in theirs and ours.get(name) == theirs[name] for name in listed),
-        "of",
-        len(listed),
-        "have the same bits",
-    )
+        found = compare(chip, listed, folder)
+    for name, text in found.items():
+        if text != "same":
+            print(f"{name}: {text}")
+    print(sum(text == "same" for text in found.values()), "of", len(found), "have the same bits")
 
 
 # names of the cases, without their module's device
