@@ -315,17 +315,21 @@ def test_an_outermost_region_pushes_no_flags_and_an_alternative_inside_does():
 ORDER = [0xFFC00000, 0xFF800000, 0xC0000000, 0x80000000, 0, 0x3F800000, 0x7F800000, 0x7FC00000]  # as Blackhole has it
 
 
-@pytest.mark.parametrize("symbol, holds", [("<", lambda a, b: a < b), (">", lambda a, b: a > b), ("<=", lambda a, b: a <= b),
-                                           (">=", lambda a, b: a >= b)])  # fmt: skip
-def test_blackhole_orders_floats_by_sign_and_magnitude(symbol, holds):
-    """-NaN < -inf < ... < -0 < 0 < ... < inf < NaN, measured on silicon: tt-llk, ckernel_sfpu_relu.h (ttnn 0.81.1)."""
-    source = f"""extern "C" void k() {{
+def comparison(symbol):
+    """Program that writes to Dst whether the floats of its first two row groups compare so."""
+    return f"""extern "C" void k() {{
         sfpi::vFloat x = sfpi::dst_reg[0], y = sfpi::dst_reg[2];
         sfpi::vInt found = 0;
         v_if(x {symbol} y) {{ found = 1; }} v_endif;
         sfpi::dst_reg[8].mode<sfpi::DataLayout::I32>() = found;
     }}"""
-    words = words_of(HEADER + source, "blackhole")["k"]
+
+
+@pytest.mark.parametrize("symbol, holds", [("<", lambda a, b: a < b), (">", lambda a, b: a > b), ("<=", lambda a, b: a <= b),
+                                           (">=", lambda a, b: a >= b)])  # fmt: skip
+def test_blackhole_orders_floats_by_sign_and_magnitude(symbol, holds):
+    """-NaN < -inf < ... < -0 < 0 < ... < inf < NaN, measured on silicon: tt-llk, ckernel_sfpu_relu.h (ttnn 0.81.1)."""
+    words = words_of(HEADER + comparison(symbol), "blackhole")["k"]
     assert not any(text_of("blackhole", word).startswith(("SFPMAD", "SFPADD")) for word in words)
     for first in range(len(ORDER)):
         for second in range(0, len(ORDER), 4):
@@ -341,13 +345,7 @@ def test_blackhole_orders_floats_by_sign_and_magnitude(symbol, holds):
 @pytest.mark.parametrize("symbol", ["==", "!="])
 def test_floats_are_equal_when_their_bits_are(symbol, chip):
     """An infinity is: test_sfpu_comp_unary_threshold.py of tt-llk; -0 and 0 are not: ckernel_sfpu_binary_pow.h (ttnn 0.81.1)."""
-    source = f"""extern "C" void k() {{
-        sfpi::vFloat x = sfpi::dst_reg[0], y = sfpi::dst_reg[2];
-        sfpi::vInt found = 0;
-        v_if(x {symbol} y) {{ found = 1; }} v_endif;
-        sfpi::dst_reg[8].mode<sfpi::DataLayout::I32>() = found;
-    }}"""
-    words = words_of(HEADER + source, chip)["k"]
+    words = words_of(HEADER + comparison(symbol), chip)["k"]
     b = np.array(ORDER * 4, np.uint32)
     for first in ORDER:
         machine = VectorMachine(chip, {0: np.full(32, first, np.uint32), 4: b})
