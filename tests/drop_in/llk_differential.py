@@ -211,6 +211,10 @@ def main():
     parser.add_argument("--match", default="", help="a regular expression that is found in names of tests")
     parser.add_argument("files", nargs="*", default=FILES)
     given = parser.parse_intermixed_args()
+    needed = "TENSIM_FUNCTIONAL_SIMULATORS", "TENSIM_LIBRARY_PYTHON", "TENSIM_SUITE_PYTHON"
+    missing = [name for name in needed if not os.environ.get(name)]
+    if missing:
+        parser.error(f"not set: {', '.join(missing)} (docs/device.md)")
     given.folder.mkdir(parents=True, exist_ok=True)
     selection = Selection(tuple(given.files), given.limit, given.most, given.match)
     print("\n".join(table(compare(given.chip, selection, given.folder))))

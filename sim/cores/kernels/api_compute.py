@@ -268,8 +268,7 @@ CPP_ONLY = (
     ("llk_pack_reduce_mask_config llk_pack_reduce_mask_clear", config(Config.SHORT_INIT, PACK, packs=Setup.FORMATS)),
 )  # fmt: skip
 # Calls whose C++ function has logic of its own, in riscv/include.  Three differ from their rows: there `reduce_uninit` costs
-# nothing; `reconfig_full_operand`, and `compute_kernel_hw_startup` of two circular
-# buffers, tell the checker of fewer formats.
+# nothing; `reconfig_full_operand`, and `compute_kernel_hw_startup` of two circular buffers, tell the checker of fewer formats.
 CPP_BY_HAND = frozenset(
     [
         "binary_dest_reuse_tiles", "binary_tiles_init", "compute_kernel_hw_startup", "reduce_uninit",
