@@ -74,7 +74,7 @@ def to_object(command, source, target, folder, scratch):
     toolchain.mend_prepared(tools, command.level)
     if language not in ("c++", "c++-header"):
         return _plain(command, tools, path, language, target, folder, scratch)
-    flags = flags_of(command, tools, folder)
+    flags = [*flags_of(command, tools, folder), *reproducible(folder, scratch)]
 
     def failed(messages):
         raise Failed(messages)
@@ -90,6 +90,11 @@ def to_object(command, source, target, folder, scratch):
     except KernelCompileError as error:
         place = f"{error.where.get('file', path)}:{error.where.get('line', 1)}"
         raise Failed(f"{place}: error: {error.message}\n{error.hint or ''}\n") from error
+
+
+def reproducible(folder, scratch):
+    """Flags by which debug information names the folder where the command runs, and none of files in between."""
+    return f"-ffile-compilation-dir={folder}", f"-fdebug-prefix-map={scratch}=."
 
 
 def preprocessed(command, source, folder):
@@ -114,6 +119,7 @@ def _plain(command, tools, path, language, target, folder, scratch):
         f"-I{HERE}",
         f"-I{translation.LLK_INCLUDE}",
         *placed(command.front, folder),
+        *reproducible(folder, scratch),
     ]
     result = toolchain.run(
         [*tools.compile, *flags, "-x", language, "-MD", "-MF", str(depends), "-c", str(path), "-o", str(target)],

@@ -174,6 +174,23 @@ def test_a_program_of_two_steps(tmp_path):
     assert (tmp_path / "q.d").read_text().startswith("q.o: ")
 
 
+@pytest.mark.parametrize(
+    ("language", "text"), [("c++", "int f(int x) { return 3 * x; }"), ("c", "int f(void) { return 1; }")]
+)
+def test_the_same_source_gives_the_same_bytes(language, text, tmp_path, monkeypatch):
+    """Debug information names the folder where the compiler runs, as GCC has it, and no folder of files in between."""
+    monkeypatch.setattr("tensim.sim.cores.riscv.compiler.cached_files", lambda key, make: make())
+    (tmp_path / f"p.{language[0]}").write_text(text)
+    for source, given in ((f"p.{language[0]}", b""), ("-", text.encode())):
+        made = []
+        for _ in range(2):
+            command = f"-mcpu=tt-bh-tensix -g -O2 -x {language} -c {source} -o p.o".split()
+            assert compile(command, tmp_path, given) == (0, b"")
+            made.append((tmp_path / "p.o").read_bytes())
+        assert made[0] == made[1]
+        assert f"\0{tmp_path}\0".encode() in made[0]
+
+
 def test_a_segment_without_content_stays(tmp_path):
     """The vendor's library finds the segment of data by its address, whether there are data or not."""
     elf = linked(tmp_path, 'extern "C" __attribute__((section(".start"), naked)) void _start() { for (;;) {} }')
