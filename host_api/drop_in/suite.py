@@ -3,9 +3,11 @@
 Its tests name headers by their place in the tree, and expect a compiler among themselves (tests/helpers/test_config.py of tt-llk).
 """
 
+import atexit
 import hashlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from tensim.drop_in.launchers import install_tools
@@ -51,7 +53,12 @@ def prepared(folder):
 
 
 def build_apart(folder, arch):
-    """Let the tests of a copy build in a folder for a chip, so that two surveys at once do not write to the same files."""
-    place = Path(folder).parent / "build" / Path(arch).name
-    place.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault(BUILD, str(place))
+    """Let the tests of a copy build in a folder of this process, which goes with it: two surveys at once, of one chip too, do not
+    write to the same files.  What they compile is kept elsewhere.
+    """
+    if BUILD in os.environ:
+        return
+    build = Path(folder).parent / "build"
+    build.mkdir(exist_ok=True)
+    os.environ[BUILD] = tempfile.mkdtemp(prefix=f"{Path(arch).name}-", dir=build)
+    atexit.register(shutil.rmtree, os.environ[BUILD], ignore_errors=True)
