@@ -4,16 +4,22 @@
 is there, what differs, and what is refused.  Each name is imported with its module when it is first used.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tensim.ttnn._names import LIBRARY, MODULE_OF, PIPES
+
+if TYPE_CHECKING:
+    import pytest
 
 __version__ = "0.81.1"  # the release of ttnn whose names and encodings these are
 __all__ = sorted(MODULE_OF)
 SUBMODULES = ("_ttnn", "device", "devices", "types")
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in MODULE_OF:
         value = globals()[name] = getattr(import_module(f"tensim.ttnn.{MODULE_OF[name]}"), name)
         return value
@@ -26,7 +32,7 @@ def __getattr__(name):
     raise AttributeError(_unknown(name))
 
 
-def _unknown(name):
+def _unknown(name: str) -> str:
     """What to say of a name that is not here."""
     from difflib import get_close_matches
 
@@ -39,11 +45,11 @@ def _unknown(name):
     )
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*globals(), *__all__]
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of `pytest -p tensim.ttnn`; from here on `import ttnn` is this module."""
     from tensim.ttnn import plugin, substitution
 
@@ -51,7 +57,7 @@ def pytest_addoption(parser):
     plugin.add_options(parser)
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     """The fixtures and the report of `pytest -p tensim.ttnn`."""
     from tensim.ttnn import plugin
 
