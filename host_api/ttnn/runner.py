@@ -305,6 +305,7 @@ class observed:
             if self.result is None:
                 self._folder.log("the program has opened no device")
             else:
+                assert self._arch is not None  # of the device that there is a result of
                 self._folder.configure(self.result.identity, self._arch)
                 self._folder.finish(self.result)
             files.unwritten += self._folder.unwritten
