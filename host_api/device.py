@@ -199,7 +199,7 @@ class Device:
         """Ids of the sub-devices of the loaded manager."""
         return [SubDeviceId(number) for number in range(len(self._state.manager.sub_devices))]
 
-    def set_sub_device_stall_group(self, sub_devices: Iterable[SubDeviceId]) -> None:
+    def set_sub_device_stall_group(self, sub_devices: Iterable[int]) -> None:
         """Sub-devices that reads, writes and finish wait for."""
         self._submit(c.SetStallGroup(self.id, tuple(sub_devices)))
 

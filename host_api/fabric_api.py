@@ -22,7 +22,7 @@ FABRIC_TWO_WRITES = 0x502  # chunks of a scatter write
 
 
 @device_function
-def fabric_open(x, y, credits_at, credits):
+def fabric_open(x: int, y: int, credits_at: int, credits: int) -> int:
     """Tell the router at (x, y) where the worker counts credits; returns the NoC address of its L1.
 
     The first packet goes into the first slot.  One worker at a time has a router open.
@@ -37,27 +37,27 @@ def fabric_open(x, y, credits_at, credits):
 
 
 @device_function
-def fabric_wait_for_empty_write_slot(slots, credits, sent):
+def fabric_wait_for_empty_write_slot(slots: int, credits: int, sent: int) -> None:
     """Wait until the router has a free slot for packet `sent`."""
     if sent >= slots:
         noc_semaphore_wait_min(credits, sent + 1 - slots)
 
 
 @device_function
-def fabric_send_payload(router, slot, source, size):
+def fabric_send_payload(router: int, slot: int, source: int, size: int) -> None:
     """Write a payload into a slot, without waiting."""
     noc_async_write(source, router + slot + FABRIC_HEADER_BYTES, size)
 
 
 @device_function
-def fabric_send_header(router, slot, header, notified):
+def fabric_send_header(router: int, slot: int, header: int, notified: int) -> None:
     """Write the header into a slot and tell the router that the packet is there."""
     noc_async_write(header, router + slot, FABRIC_HEADER_BYTES)
     noc_semaphore_inc(router + notified, 1)
 
 
 @device_function
-def fabric_close(credits, sent):
+def fabric_close(credits: int, sent: int) -> None:
     """Wait until the router has given back the slots of all packets."""
     noc_semaphore_wait_min(credits, sent)
     noc_async_write_barrier()
@@ -65,7 +65,7 @@ def fabric_close(credits, sent):
 
 
 @device_function
-def fabric_set_unicast_write(header, route, x, y, address, size):
+def fabric_set_unicast_write(header: int, route: int, x: int, y: int, address: int, size: int) -> None:
     """Fill a header: `size` bytes of payload go to an L1 address of the core (x, y) of each chip that the route names."""
     words = l1_ptr(header, uint32)
     target = get_noc_addr(x, y, address)
@@ -76,7 +76,7 @@ def fabric_set_unicast_write(header, route, x, y, address, size):
 
 
 @device_function
-def fabric_set_atomic_inc(header, route, x, y, address, value):
+def fabric_set_atomic_inc(header: int, route: int, x: int, y: int, address: int, value: int) -> None:
     """Fill a header: add to a word of the core (x, y)."""
     fabric_set_unicast_write(header, route, x, y, address, 0)
     words = l1_ptr(header, uint32)
@@ -85,7 +85,7 @@ def fabric_set_atomic_inc(header, route, x, y, address, value):
 
 
 @device_function
-def fabric_set_inline_write(header, route, x, y, address, value):
+def fabric_set_inline_write(header: int, route: int, x: int, y: int, address: int, value: int) -> None:
     """Fill a header: write a word of the core (x, y)."""
     fabric_set_unicast_write(header, route, x, y, address, 0)
     words = l1_ptr(header, uint32)
@@ -94,7 +94,9 @@ def fabric_set_inline_write(header, route, x, y, address, value):
 
 
 @device_function
-def fabric_set_fused_atomic_inc(header, route, x, y, address, size, semaphore, value, flush):
+def fabric_set_fused_atomic_inc(
+    header: int, route: int, x: int, y: int, address: int, size: int, semaphore: int, value: int, flush: int
+) -> None:
     """Fill a header: write a payload, then add to a word of the same core; `flush`: not before the payload has been written."""
     fabric_set_unicast_write(header, route, x, y, address, size)
     words = l1_ptr(header, uint32)
@@ -107,7 +109,9 @@ def fabric_set_fused_atomic_inc(header, route, x, y, address, size, semaphore, v
 
 
 @device_function
-def fabric_set_scatter_write(header, route, x, y, address, size, second, first_size):
+def fabric_set_scatter_write(
+    header: int, route: int, x: int, y: int, address: int, size: int, second: int, first_size: int
+) -> None:
     """Fill a header: the first `first_size` bytes of a payload go to one address, the rest to `second`, of the same core."""
     fabric_set_unicast_write(header, route, x, y, address, size)
     words = l1_ptr(header, uint32)

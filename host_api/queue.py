@@ -169,7 +169,7 @@ def finish(queue: CommandQueue, sub_device_ids: Iterable[SubDeviceId] = ()) -> N
     queue.device._submit(c.Finish(queue.device.id, queue.id, tuple(sub_device_ids)))
 
 
-def synchronize(device: Device, cq_id: int | None = None, sub_device_ids: Iterable[SubDeviceId] = ()) -> None:
+def synchronize(device: Device, cq_id: int | None = None, sub_device_ids: Iterable[int] = ()) -> None:
     """Wait for one queue, or all queues, of a device."""
     device._submit(c.Finish(device.id, cq_id, tuple(sub_device_ids)))
 

@@ -4,7 +4,10 @@ requests of many cores that go to one DRAM channel at one moment.
 Taken from the record of calls (`tensim.sim.chip.recordings`), which `tensim advise` switches on.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +15,11 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.noc_record import CALLED
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.sim.chip.chip import Chip
 
 OFFSET_BITS, COORDINATE_BITS = 36, 6  # of a NoC address
 SOURCE, LOCAL, SIZE = 0, 1, 2  # arguments of a read; of a write: local address, destination, size
@@ -47,7 +55,7 @@ class AccessPatterns:
     crowding: float = 1.0
 
 
-def access_patterns(chip):
+def access_patterns(chip: Chip) -> AccessPatterns:
     """The `AccessPatterns` of everything a chip with a record of its NoC calls has run."""
     calls = chip.recordings.noc_calls()
     calls = calls[calls["moment"] == CALLED]
@@ -70,7 +78,7 @@ def access_patterns(chip):
     )
 
 
-def _crowding(times, channels, count):
+def _crowding(times: NDArray[np.int64], channels: NDArray[np.int64], count: int) -> float:
     """How many times its even share the busiest of `count` channels gets of the requests of a moment, on average.
 
     Moments with few requests, which cannot be even, are left out; 1 where these are most.
@@ -86,14 +94,14 @@ def _crowding(times, channels, count):
     return float(most.sum() * count / kept.sum())
 
 
-def _by_bank(addresses, banks):
+def _by_bank(addresses: NDArray[np.int64], banks: dict[int, int]) -> NDArray[np.int64]:
     """Addresses with the number of their tile's first bank in place of its coordinates: several tiles reach one bank."""
     first = np.zeros(1 << 2 * COORDINATE_BITS, np.int64)
     first[list(banks)] = list(banks.values())
     return first[addresses >> OFFSET_BITS] << OFFSET_BITS | addresses & ctx.NOC_OFFSET_MASK
 
 
-def _reads(calls, source):
+def _reads(calls: NDArray[Any], source: NDArray[np.int64]) -> Reads | None:
     """`Reads` of some calls from these addresses, None without any."""
     if len(calls) == 0:
         return None
@@ -107,7 +115,7 @@ def _reads(calls, source):
     return Reads(total, unique, by_core / max(unique, 1), total / max(by_core, 1))
 
 
-def _unicasts(calls):
+def _unicasts(calls: NDArray[Any]) -> tuple[int, int, float]:
     """(bytes, bytes of calls that repeat the one before for another core, different receivers of such rows of calls)."""
     if len(calls) == 0:
         return 0, 0, 1.0

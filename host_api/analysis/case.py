@@ -1,11 +1,20 @@
 """What rules look at, and what they say."""
 
+from __future__ import annotations
+
+from collections.abc import Collection
 from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.facts import LaunchFacts
 from tensim.analysis.what_if import Experiment
 from tensim.sim.cores.slots import THREAD_NAMES
 from tensim.sim.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from tensim.analysis.access_patterns import AccessPatterns
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.launch_work import BufferWork
 
 
 @dataclass(frozen=True)
@@ -20,13 +29,13 @@ class Advice:
     rule: str
     title: str
     text: str
-    evidence: dict
-    change: dict
+    evidence: dict[str, Any]
+    change: dict[str, Any]
     experiment: Experiment | None = None
     estimated_gain: float | None = None
-    kernels: list = field(default_factory=list)
+    kernels: list[dict[str, str]] = field(default_factory=list)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it; the gain in percent."""
         gain = self.estimated_gain
         return {
@@ -35,7 +44,7 @@ class Advice:
             "experiment": None if self.experiment is None else self.experiment.name,
         }  # fmt: skip
 
-    def measured(self, gain):
+    def measured(self, gain: float | None) -> Advice:
         """The same with what its experiment found."""
         return replace(self, estimated_gain=gain)
 
@@ -49,20 +58,20 @@ class Case:
     """
 
     facts: LaunchFacts
-    patterns: object = None
+    patterns: AccessPatterns | None = None
     launches: int = 1
     idle_share: float = 0.0
 
     @property
-    def arch(self):
+    def arch(self) -> Arch:
         return self.facts.arch
 
     @property
-    def buffers(self):
+    def buffers(self) -> list[BufferWork]:
         return self.facts.work.buffers
 
 
-def kernels_of(case, slots):
+def kernels_of(case: Case, slots: Collection[int]) -> list[dict[str, str]]:
     """[{"name", "file"}] of the launch on the slots."""
     processors = {THREAD_NAMES[slot] for slot in slots}
     return [

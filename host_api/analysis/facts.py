@@ -3,12 +3,23 @@
 Shares are of the launch's whole time, from its start to the end of its last thread, idle cores and threads included.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip import statistics
 from tensim.sim.cores.slots import BRISC, MATH_SLOT, NCRISC, PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
 from tensim.sim.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.chip.interval import Done
+    from tensim.sim.chip.launch_work import LaunchWork
 
 MOVERS = (BRISC, NCRISC)
 COMPUTE_UNITS = ("fpu", "sfpu", "unpack", "pack", "issue")
@@ -49,12 +60,12 @@ class Transfers:
     in_flight: float | None
 
     @property
-    def request_bytes(self):
+    def request_bytes(self) -> float:
         """Bytes of one."""
         return self.bytes / max(self.transfers, 1)
 
     @property
-    def queued_share(self):
+    def queued_share(self) -> float:
         """Share of its latency for which a transfer waits for others, in links and in memory."""
         return max(0.0, 1 - self.idle_latency_cycles / max(self.latency_cycles, 1))
 
@@ -62,7 +73,7 @@ class Transfers:
 class LaunchFacts:
     """The figures of one launch; `work`: its `tensim.sim.chip.launch_work.LaunchWork`."""
 
-    def __init__(self, chip, work):
+    def __init__(self, chip: Chip | Done, work: LaunchWork) -> None:
         self.arch, self.work = chip.arch, work
         self._programs = chip.line_programs
         self.cycles = max(work.cycles, 1)
@@ -75,29 +86,29 @@ class LaunchFacts:
         self.active = (self.core_ends - work.started) / self.cycles
         self.slowest = int(self.cores[np.argmax(self.core_ends)])
 
-    def _starts_of_cores(self):
+    def _starts_of_cores(self) -> NDArray[np.int64]:
         ordered = np.sort(self.work.cores)
         return np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
 
     # --- names
 
-    def core_name(self, core):
+    def core_name(self, core: int) -> str:
         """Logical coordinates of a worker, "(x,y)"."""
         y, x = divmod(int(core), self.arch.grid[0])
         return f"({x},{y})"
 
-    def thread_name(self, row):
+    def thread_name(self, row: int) -> str:
         """Core, processor and kernel of a thread."""
         kernel = self.kernel(row)
         place = f"core {self.core_name(self.work.cores[row])} {THREAD_NAMES[self.work.slots[row]]}"
         return f"{place} ({kernel['name']})" if kernel else place
 
-    def kernel(self, row):
+    def kernel(self, row: int) -> dict[str, str] | None:
         """{"name", "file"} of the kernel that a thread ran, or None."""
         program = self._programs.get(int(self.work.line_base[row]))
         return None if program is None else {"name": program.name, "file": program.file}
 
-    def kernels(self):
+    def kernels(self) -> list[dict[str, Any]]:
         """[{"name", "file", "processors", "cores", "noc", "level"}] of the launch.
 
         `noc`: the default one, None of a compute kernel; `level`: "instruction" where it executes instructions, else "operation".
@@ -117,7 +128,7 @@ class LaunchFacts:
 
     # --- utilisation
 
-    def unit_shares(self):
+    def unit_shares(self) -> dict[str, NDArray[np.float64]]:
         """{unit: array over the cores with compute kernels}: shares of the launch's time for which each was busy.
 
         `issue`: the compute thread whose RISC-V core keeps its coprocessor waiting the longest.
@@ -135,7 +146,7 @@ class LaunchFacts:
         }  # fmt: skip
         return {name: value / self.cycles for name, value in cycles.items()}
 
-    def units(self):
+    def units(self) -> dict[str, float]:
         """{unit: share}: the mean over cores of each compute unit, the data-movement core at work longest, the busiest DRAM
         channel, the busiest link."""
         shares = {name: float(values.mean()) if len(values) else 0.0 for name, values in self.unit_shares().items()}
@@ -147,27 +158,27 @@ class LaunchFacts:
             "noc": float(self.link_shares().max()),
         }
 
-    def channel_shares(self):
+    def channel_shares(self) -> NDArray[np.float64]:
         """Share of the time for which each DRAM channel moved data."""
         return self.work.channels["busy"] / CHANNEL_TICKS / self.cycles
 
-    def link_shares(self):
+    def link_shares(self) -> NDArray[np.float64]:
         """Share of the time for which each link moved flits."""
         return self.work.link_flits / self.cycles
 
-    def busy_shares(self):
+    def busy_shares(self) -> NDArray[np.float64]:
         """(cores, 5): share of the launch's time at work of each thread of `cores`; 0 where none ran."""
         result = np.zeros((len(self.cores), len(THREAD_NAMES)))
         result[np.searchsorted(self.cores, self.work.cores), self.work.slots] = self.work.busy / self.cycles
         return result
 
     @property
-    def imbalance(self):
+    def imbalance(self) -> float:
         """Share of the launch's time for which its cores, on average, had ended already."""
         return 1 - float(self.active.mean())
 
     @property
-    def work_imbalance(self):
+    def work_imbalance(self) -> float:
         """What cores have less of work than the one with most, on average, as a share of it: a core's work is that of its
         busiest thread.  Cores of equal work that end at different times are served unevenly."""
         work = self.busy_shares().max(axis=1)
@@ -175,7 +186,7 @@ class LaunchFacts:
 
     # --- traffic
 
-    def transfers(self, rows=None):
+    def transfers(self, rows: NDArray[np.bool_] | None = None) -> dict[str, Transfers]:
         """{kind: Transfers} of some threads, of all by default; only kinds that occur."""
         traffic = self.work.traffic if rows is None else self.work.traffic[rows]
         reads = int(traffic["cycles"][:, :2].sum())
@@ -189,7 +200,7 @@ class LaunchFacts:
                 result[kind] = Transfers(kind, count, size, latency, idle, in_flight if column < 2 else None)
         return result
 
-    def idle_latency(self, kind, size):
+    def idle_latency(self, kind: str, size: float) -> float:
         """Cycles that a transfer of `size` bytes takes from its issue to its completion when nothing else is under way.
 
         Request and response together go round both rings of a torus.
@@ -218,23 +229,23 @@ class LaunchFacts:
         return arch["riscv.issue.read" if kind == "l1_reads" else "riscv.issue.write"] + way + memory + data
 
     @property
-    def dram_read_bytes(self):
+    def dram_read_bytes(self) -> int:
         """Bytes that the launch read from DRAM."""
         return int(self.work.traffic["bytes"][:, st.DRAM_READS].sum())
 
     @property
-    def amplification(self):
+    def amplification(self) -> float:
         """How often, on average, each byte that was read from DRAM was read."""
         return self.dram_read_bytes / self.work.first_read_bytes if self.work.first_read_bytes else 1.0
 
     # --- who waits for whom
 
-    def stalls(self, row):
+    def stalls(self, row: int) -> dict[int, int]:
         """{stall reason: cycles} of a thread."""
         mine = self.work.stall_rows == row
         return dict(zip(self.work.stall_reasons[mine].tolist(), self.work.stall_cycles[mine].tolist(), strict=True))
 
-    def partner(self, row, reason):
+    def partner(self, row: int, reason: int) -> int | None:
         """Row of the thread that ends a wait of a thread, or None: memory does, or a thread of another program."""
         core = int(self.work.cores[row])
         if reason < st.WAIT_READ_BARRIER:
@@ -250,24 +261,26 @@ class LaunchFacts:
         slot = PARTNER.get(reason)
         return None if slot is None else self.rows.get((core, slot))
 
-    def chain(self):
+    def chain(self) -> list[Step]:
         """[Step] from the thread that ends last to what it all waits for; the last step waits for no thread of the launch,
         or for one that stands in the chain already: then these wait for each other in turn."""
         mine = np.flatnonzero(self.work.cores == self.slowest)
-        row, steps, seen = int(mine[np.argmax(self.work.ends[mine])]), [], set()
+        row: int | None = int(mine[np.argmax(self.work.ends[mine])])
+        steps: list[Step] = []
+        seen: set[int] = set()
         while row is not None and row not in seen:
             seen.add(row)
             steps.append(self._step(row))
             row = steps[-1].waits_for
         return steps
 
-    def _step(self, row):
+    def _step(self, row: int) -> Step:
         """What most of a thread's time goes to: work, waits for one thread, waits for memory."""
-        groups = {}
+        groups: dict[tuple[int | None, int | None], list[int]] = {}
         groups[BUSY, None] = [int(self.work.busy[row]), BUSY, int(self.work.busy[row])]
         for reason, cycles in self.stalls(row).items():
             partner = self.partner(row, reason)
-            key = (None, partner) if partner is not None else (reason, None)
+            key: tuple[int | None, int | None] = (None, partner) if partner is not None else (reason, None)
             total = groups.setdefault(key, [0, reason, 0])
             total[0] += cycles
             if cycles > total[2]:
@@ -276,11 +289,11 @@ class LaunchFacts:
         return Step(row, reason, cycles / self.cycles, partner)
 
 
-def launches(chip):
+def launches(chip: Chip | Done) -> list[LaunchWork]:
     """The `LaunchWork` of every launch of a chip that has ended, in order."""
     return [launch["work"] for launch in chip.launches.values() if launch.get("work") is not None]
 
 
-def span_cycles(chip):
+def span_cycles(chip: Chip | Done) -> int:
     """Cycles from the first start to the last end of any program: what a user waits for."""
     return statistics.active_span(chip)

@@ -4,6 +4,11 @@ says what mending it brings.
 docs/verdicts.md says what every rule means and what to change.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
 from tensim.analysis.rules_of_compute import high_fidelity, partial_results, small_blocks, wide_results
 from tensim.analysis.rules_of_cores import idle_cores, imbalance, many_launches
 from tensim.analysis.rules_of_traffic import (
@@ -19,7 +24,11 @@ from tensim.analysis.rules_of_traffic import (
 )
 from tensim.analysis.rules_of_waiting import few_reads_under_way, few_writes_under_way, single_buffered
 
-RULES = (
+if TYPE_CHECKING:
+    from tensim.analysis.case import Advice, Case
+    from tensim.analysis.verdict import Verdict
+
+RULES: tuple[Callable[[Case], Advice | None | list[Advice]], ...] = (
     single_buffered, few_reads_under_way, few_writes_under_way, traffic_amplification, unicast_for_multicast, both_on_one_noc,
     hot_bank, banks_in_step, row_misses, small_requests, hot_link, exchanged_nocs, high_fidelity,
     small_blocks, partial_results, wide_results, imbalance, idle_cores, many_launches,
@@ -42,13 +51,13 @@ FIRST_RULES = {  # kind of verdict, or resource whose bandwidth bounds -> rules 
 }
 
 
-def advice(case):
+def advice(case: Case) -> list[Advice]:
     """All `Advice` that the figures give reason for, none of it measured, in the order of the rules."""
     found = (rule(case) for rule in RULES)
     return [one for item in found for one in (item if isinstance(item, list) else [item]) if one is not None]
 
 
-def by_relevance(found, verdict):
+def by_relevance(found: Iterable[Advice], verdict: Verdict) -> list[Advice]:
     """Advice as long as nobody has measured it: first what the verdict speaks of."""
     first = FIRST_RULES.get(verdict.kind if verdict.kind != "bandwidth" else verdict.resource, ())
     return sorted(found, key=lambda one: first.index(one.rule) if one.rule in first else len(first))

@@ -1,5 +1,9 @@
 """Rules of compute threads: fidelity, blocks, partial and wide results."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tensim.analysis import what_if
 from tensim.analysis.case import Advice, kernels_of
 from tensim.analysis.facts import MOVERS
@@ -7,6 +11,10 @@ from tensim.analysis.what_if import Experiment
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.slots import PACK_SLOT, UNPACK_SLOT
 from tensim.types import MathFidelity
+
+if TYPE_CHECKING:
+    from tensim.analysis.case import Case
+    from tensim.sim.chip.launch_work import BufferWork
 
 TILES_PER_PAGE = 1.5  # packed, for each that leaves: partial results
 PACKER_COUNTS, CLOSE_PACK = 0.25, 0.5  # share of the time at work of the packers from which these rules look at them
@@ -18,10 +26,10 @@ MANTISSA_PHASES = {  # fidelity that brings every mantissa bit of a format into 
 }
 
 
-def high_fidelity(case):
+def high_fidelity(case: Case) -> Advice | None:
     """More fidelity phases than the mantissas have bits for."""
     launch = case.facts.work.launch
-    kernels = [] if launch is None else [one for one in launch.kernels if one.compute is not None]
+    kernels = [] if launch is None else [one.compute for one in launch.kernels if one.compute is not None]
     operands = [one for one in case.buffers if UNPACK_SLOT in one.consumers and set(one.producers) <= set(MOVERS)]
     formats = {DataFormat(one.data_format) for one in operands}
     if (
@@ -32,7 +40,7 @@ def high_fidelity(case):
     ):
         return None
     enough = max((MANTISSA_PHASES[one] for one in formats), key=int)
-    used = max(one.compute.math_fidelity for one in kernels)
+    used = max(one.math_fidelity for one in kernels)
     if used <= int(enough):
         return None
     names = ", ".join(sorted(one.name for one in formats))
@@ -47,7 +55,7 @@ def high_fidelity(case):
     )
 
 
-def small_blocks(case):
+def small_blocks(case: Case) -> Advice | None:
     """Products of single tiles, which bring both operands for each."""
     counters = case.facts.work.core_counters
     products, calls = int(counters["products"].sum()), int(counters["product_calls"].sum())
@@ -67,7 +75,7 @@ def small_blocks(case):
     )
 
 
-def partial_results(case):
+def partial_results(case: Case) -> Advice | None:
     """Tiles packed several times before they leave the core: accumulated in L1, or spilled and loaded again by products."""
     if case.facts.units()["pack"] < PACKER_COUNTS:
         return None
@@ -90,7 +98,7 @@ def partial_results(case):
     )
 
 
-def wide_results(case):
+def wide_results(case: Case) -> Advice | None:
     """32-bit tiles that keep the packer busy."""
     wide = [one for one in case.buffers if one.packed and DataFormat(one.data_format) == DataFormat.Float32]
     if case.facts.units()["pack"] < CLOSE_PACK or not wide:
@@ -108,5 +116,5 @@ def wide_results(case):
     )
 
 
-def _tiles_per_page(buffer):
+def _tiles_per_page(buffer: BufferWork) -> int:
     return max(buffer.page_size // tile_size(DataFormat(buffer.data_format)), 1)

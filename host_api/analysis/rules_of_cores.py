@@ -1,9 +1,16 @@
 """Rules of the division of work: among cores, and among launches."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tensim.analysis.case import Advice
 
+if TYPE_CHECKING:
+    from tensim.analysis.case import Case
 
-def imbalance(case):
+
+def imbalance(case: Case) -> Advice | None:
     """Cores that end at different times."""
     facts = case.facts
     if min(facts.imbalance, facts.work_imbalance) < 0.1 or case.idle_share > 0.5:
@@ -23,7 +30,7 @@ def imbalance(case):
     )  # fmt: skip
 
 
-def idle_cores(case):
+def idle_cores(case: Case) -> Advice | None:
     """Cores of the chip without a kernel."""
     facts = case.facts
     available = len(facts.arch.worker_coords)
@@ -40,12 +47,12 @@ def idle_cores(case):
     )
 
 
-def _bounded(case, gain):
+def _bounded(case: Case, gain: float) -> float:
     """A gain of more parallel work, as far as DRAM has room for it."""
     return min(gain, 1 - float(case.facts.channel_shares().mean()))
 
 
-def many_launches(case):
+def many_launches(case: Case) -> Advice | None:
     """Programs that are shorter than what lies between them."""
     if case.launches < 2 or case.idle_share < 0.25:
         return None

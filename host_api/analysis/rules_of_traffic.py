@@ -1,9 +1,16 @@
 """Rules of traffic: what is moved too often, too small, or along the same way."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tensim.analysis import what_if
 from tensim.analysis.case import Advice, kernels_of
 from tensim.analysis.facts import MOVERS
 from tensim.analysis.what_if import Experiment
+
+if TYPE_CHECKING:
+    from tensim.analysis.case import Case
 
 MANY_TIMES = 1.5  # a byte read that often is read too often
 SMALL_REQUEST = 1024  # bytes of a DRAM request below which its own costs weigh
@@ -13,7 +20,7 @@ CROWDED = 1.4  # times its even share that one DRAM channel gets of the requests
 USED_LINK = 0.3  # share of the time for which the busiest link carries flits, from which its NoC matters
 
 
-def traffic_amplification(case):
+def traffic_amplification(case: Case) -> Advice | None:
     """Bytes of DRAM that are read several times."""
     facts = case.facts
     factor = facts.amplification
@@ -43,7 +50,7 @@ def traffic_amplification(case):
     )  # fmt: skip
 
 
-def unicast_for_multicast(case):
+def unicast_for_multicast(case: Case) -> Advice | None:
     """The same bytes written to core after core."""
     patterns = case.patterns
     if (
@@ -72,7 +79,7 @@ def unicast_for_multicast(case):
     )
 
 
-def both_on_one_noc(case):
+def both_on_one_noc(case: Case) -> Advice | None:
     """Both data-movement kernels of a core with the same default NoC."""
     launch = case.facts.work.launch
     if launch is None:
@@ -98,7 +105,7 @@ def both_on_one_noc(case):
     )
 
 
-def hot_bank(case):
+def hot_bank(case: Case) -> Advice | None:
     """A DRAM bank with far more of the traffic than others."""
     moved = case.facts.work.channels["read_bytes"] + case.facts.work.channels["write_bytes"]
     mean = float(moved.mean())
@@ -124,7 +131,7 @@ def hot_bank(case):
     )
 
 
-def banks_in_step(case):
+def banks_in_step(case: Case) -> Advice | None:
     """Banks that get even shares over the run, and all requests of a moment one after the other."""
     share, patterns = case.facts.channel_shares(), case.patterns
     if patterns is None or patterns.crowding < CROWDED or share.max() < BUSY_BANK or share.max() >= SKEW * share.mean():
@@ -145,7 +152,7 @@ def banks_in_step(case):
     )
 
 
-def exchanged_nocs(case):
+def exchanged_nocs(case: Case) -> Advice | None:
     """Kernels on the two NoCs whose ways would be shorter, or freer, on the other one each."""
     launch, busiest = case.facts.work.launch, float(case.facts.link_shares().max())
     if case.patterns is None or launch is None or busiest < USED_LINK:
@@ -165,7 +172,7 @@ def exchanged_nocs(case):
     )
 
 
-def row_misses(case):
+def row_misses(case: Case) -> Advice | None:
     """DRAM accesses that open a row each."""
     channels = case.facts.work.channels
     hits, misses = int(channels["row_hits"].sum()), int(channels["row_misses"].sum())
@@ -184,7 +191,7 @@ def row_misses(case):
     )
 
 
-def small_requests(case):
+def small_requests(case: Case) -> Advice | None:
     """DRAM requests that are so small that their own costs weigh."""
     found = [one for kind, one in case.facts.transfers().items() if kind.startswith("dram")]
     one = max(found, key=lambda item: item.transfers, default=None)
@@ -203,7 +210,7 @@ def small_requests(case):
     )
 
 
-def hot_link(case):
+def hot_link(case: Case) -> Advice | None:
     """A link that carries far more than others."""
     shares = case.facts.link_shares()
     used = shares[shares > 0]

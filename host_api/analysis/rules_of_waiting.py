@@ -1,5 +1,9 @@
 """Rules of circular buffers and barriers: threads that wait where they need not."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tensim.analysis import what_if
@@ -9,11 +13,18 @@ from tensim.analysis.what_if import Experiment
 from tensim.sim import state as st
 from tensim.sim.cores import context as ctx
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.analysis.case import Case
+    from tensim.analysis.facts import LaunchFacts, Transfers
+    from tensim.sim.chip.launch_work import BufferWork
+
 FEW_UNDER_WAY = 2.5  # reads at a time
 MOST_UNDER_WAY = 8  # reads at a time that advice asks for
 
 
-def single_buffered(case):
+def single_buffered(case: Case) -> Advice | None:
     """Buffers that are only ever empty or full, while somebody waits for them."""
     found = [one for one in case.buffers if _is_single(one) and _is_waited_for(case, one)]
     if not found:
@@ -40,17 +51,17 @@ def single_buffered(case):
     )
 
 
-def _is_single(buffer):
+def _is_single(buffer: BufferWork) -> bool:
     return buffer.pushed > buffer.pages and not buffer.levels[1 : ctx.CB_LEVELS - 1].any()
 
 
-def _is_waited_for(case, buffer):
+def _is_waited_for(case: Case, buffer: BufferWork) -> bool:
     """Whether the threads of a buffer wait for it, both ends together, for more than 2 % of their time."""
     waits = buffer.waits["front"] + buffer.waits["back"]
     return waits > 0.02 * case.facts.cycles * max(len(buffer.cores), 1)
 
 
-def few_reads_under_way(case):
+def few_reads_under_way(case: Case) -> list[Advice]:
     """Readers that wait for every transfer by itself."""
     facts, work = case.facts, case.facts.work
     result = []
@@ -62,7 +73,7 @@ def few_reads_under_way(case):
     return result
 
 
-def _reads_of_kernel(facts, rows):
+def _reads_of_kernel(facts: LaunchFacts, rows: NDArray[np.bool_]) -> Transfers | None:
     """The reads of a kernel that issues few before each barrier and waits for them, or None."""
     found = [item for kind, item in facts.transfers(rows).items() if kind.endswith("reads")]
     traffic = facts.work.traffic[rows]
@@ -78,7 +89,7 @@ def _reads_of_kernel(facts, rows):
     return max(found, key=lambda item: item.bytes)
 
 
-def _several_reads(case, rows, one):
+def _several_reads(case: Case, rows: NDArray[np.bool_], one: Transfers) -> Advice:
     facts, slot = case.facts, int(case.facts.work.slots[rows][0])
     mine = [buffer for buffer in case.buffers if slot in buffer.producers]
     per_barrier = one.transfers / max(int(facts.work.traffic[rows]["read_barriers"].sum()), 1)
@@ -88,7 +99,7 @@ def _several_reads(case, rows, one):
     if count < 4:
         count = 4
         factors = {buffer.index: -(-2 * count // buffer.pages) for buffer in mine}
-    name = facts.kernel(int(rows.nonzero()[0][0]))["name"]
+    name = _name(facts, rows)
     deeper = {index: factor * next(b.pages for b in mine if b.index == index) for index, factor in factors.items()}
     text = (
         f"{name} waits at a read barrier after every {per_barrier:.1f} reads, so that {one.in_flight:.1f} are under way at a time "
@@ -118,7 +129,14 @@ def _several_reads(case, rows, one):
     )  # fmt: skip
 
 
-def few_writes_under_way(case):
+def _name(facts: LaunchFacts, rows: NDArray[np.bool_]) -> str:
+    """Of the kernel of some threads, which have one."""
+    kernel = facts.kernel(int(rows.nonzero()[0][0]))
+    assert kernel is not None
+    return kernel["name"]
+
+
+def few_writes_under_way(case: Case) -> list[Advice]:
     """Writers that wait for the arrival of every write, or few, before they go on."""
     facts, work = case.facts, case.facts.work
     waits = np.zeros(len(work.threads), np.int64)
@@ -135,8 +153,8 @@ def few_writes_under_way(case):
     return result
 
 
-def _flushes(case, rows, per_barrier, share):
-    name = case.facts.kernel(int(rows.nonzero()[0][0]))["name"]
+def _flushes(case: Case, rows: NDArray[np.bool_], per_barrier: float, share: float) -> Advice:
+    name = _name(case.facts, rows)
     return Advice(
         "barrier_per_write",
         f"Wait only until writes have left before a page is used again, in {name}",

@@ -2,7 +2,11 @@
 programs and launches (keys: docs/design.md#9-machine-readable-output).
 """
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +19,13 @@ from tensim.sim.chip.launch_work import WAIT_NAMES
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 
+if TYPE_CHECKING:
+    from tensim.analysis.access_patterns import AccessPatterns
+    from tensim.analysis.case import Advice
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.chip.interval import Done
+    from tensim.sim.chip.launch_work import BufferWork, LaunchWork
+
 THREADS_SHOWN = 32  # launches whose threads are in the summary
 VERDICTS = 8  # different launches that get a verdict of their own
 ADVICE_SHOWN = 6
@@ -23,7 +34,7 @@ ADVICE_SHOWN = 6
 class RunFacts:
     """What the launches of a run have in common: programs, the launch that counts, time with and without a program."""
 
-    def __init__(self, chip):
+    def __init__(self, chip: Chip | Done) -> None:
         self.chip, self.works = chip, launches(chip)
         self.span_cycles = span_cycles(chip)
         self.active_cycles = min(statistics.program_cycles(chip), self.span_cycles)
@@ -33,13 +44,13 @@ class RunFacts:
         self.numbers = {id(work): number for number, works in enumerate(self.programs.values()) for work in works}
 
     @functools.cached_property
-    def facts(self):
+    def facts(self) -> LaunchFacts | None:
         """`LaunchFacts` of the longest launch of the program that takes most time, or None."""
         most = max(self.programs.values(), key=lambda works: sum(work.cycles for work in works), default=None)
         return None if most is None else LaunchFacts(self.chip, max(most, key=lambda work: work.cycles))
 
     @functools.cached_property
-    def verdict(self):
+    def verdict(self) -> verdicts.Verdict | None:
         """The `Verdict` of the run, or None when nothing has run."""
         if self.facts is None:
             return None
@@ -50,24 +61,24 @@ class RunFacts:
             )
         return found
 
-    def case(self, patterns=None):
+    def case(self, facts: LaunchFacts, patterns: AccessPatterns | None = None) -> Case:
         """What the rules look at."""
         idle = 1 - self.active_cycles / self.span_cycles if self.span_cycles else 0.0
-        return Case(self.facts, patterns, len(self.chip.launches), idle)
+        return Case(facts, patterns, len(self.chip.launches), idle)
 
-    def advice(self, patterns=None):
+    def advice(self, patterns: AccessPatterns | None = None) -> list[Advice]:
         """All `Advice` the figures give reason for, not measured."""
-        return [] if self.facts is None else advice(self.case(patterns))
+        return [] if self.facts is None else advice(self.case(self.facts, patterns))
 
 
-def _signature(chip, work):
+def _signature(chip: Chip | Done, work: LaunchWork) -> Hashable:
     """What makes launches the same program: their kernels and where these ran."""
     if work.launch is None:
         return ("recorded",)
     return tuple((one.compiled.name, one.compiled.file, one.slot, tuple(one.cores)) for one in work.launch.kernels)
 
 
-def collect(chip):
+def collect(chip: Chip | Done) -> dict[str, Any]:
     """The summary of a chip, or of an interval (`tensim.sim.chip.interval`)."""
     run = RunFacts(chip)
     summary = statistics.collect(chip)
@@ -93,7 +104,7 @@ def collect(chip):
 # --- programs and launches
 
 
-def _program(run, works):
+def _program(run: RunFacts, works: Sequence[LaunchWork]) -> dict[str, Any]:
     longest = LaunchFacts(run.chip, max(works, key=lambda work: work.cycles))
     moved, verdict = longest.transfers(), verdicts.of_launch(longest)
     return {
@@ -121,7 +132,7 @@ def _program(run, works):
     }  # fmt: skip
 
 
-def _buffer(facts, one):
+def _buffer(facts: LaunchFacts, one: BufferWork) -> dict[str, Any]:
     """A circular buffer of the longest launch of its program."""
     total = max(int(one.levels.sum()), 1)
     names = {slot: _kernel_on(facts, one, slot) for slot in (*one.producers, *one.consumers)}
@@ -136,13 +147,13 @@ def _buffer(facts, one):
     }  # fmt: skip
 
 
-def _kernel_on(facts, buffer, slot):
+def _kernel_on(facts: LaunchFacts, buffer: BufferWork, slot: int) -> str:
     row = facts.rows.get((int(buffer.cores[0]), slot))
     kernel = None if row is None else facts.kernel(row)
     return THREAD_NAMES[slot] + (f" {kernel['name']}" if kernel else "")
 
 
-def _launches(run, programs):
+def _launches(run: RunFacts, programs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """A dict per launch in its order: times, what bounded it (beyond `VERDICTS` different ones, what bounded its program), and
     of the first ones the columns of its threads."""
     found, known = [], {}
@@ -163,7 +174,7 @@ def _launches(run, programs):
     return found
 
 
-def _threads(work):
+def _threads(work: LaunchWork) -> dict[str, Any]:
     """Columns with an entry per thread: {"core", "processor", "start_cycle", "end_cycle", "busy_cycles", "operations",
     "wait_cycles": {kind: column}}."""
     return {
@@ -184,7 +195,7 @@ def _threads(work):
 # --- cores
 
 
-def cores(chip, works):
+def cores(chip: Chip | Done, works: Sequence[LaunchWork]) -> dict[str, Any]:
     """{"available", "used", ..., "rows": [a dict per worker core]}: shares of the time in which programs ran, idle included."""
     count, cycles = len(chip.arch.worker_coords), max(sum(work.cycles for work in works), 1)
     busy, active = np.zeros((count, THREADS_PER_CORE)), np.zeros(count)

@@ -1,9 +1,17 @@
 """What experiments say: measured gains of advice, and whether they bear the verdict out."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.verdict import BANDWIDTH, DEPENDENCY, DISPATCH, IMBALANCE, LATENCY, ROOFS, Verdict, percent
 from tensim.analysis.what_if import Experiment, deeper_buffers
+
+if TYPE_CHECKING:
+    from tensim.analysis.case import Advice
+    from tensim.sim.chip.launch_work import LaunchWork
 
 LEAST_GAIN = 0.01  # of a change worth telling
 CLEAR = 0.05  # by which another resource's gain must exceed that of the verdict's to overrule it
@@ -31,7 +39,7 @@ class Outcome:
     gain: float | None
     error: str | None = None
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it; the gain in percent."""
         return {
             "name": self.experiment.name, "description": self.experiment.description, "cycles": self.cycles,
@@ -39,7 +47,7 @@ class Outcome:
         }  # fmt: skip
 
 
-def deeper_each(works):
+def deeper_each(works: Iterable[LaunchWork]) -> list[Experiment]:
     """An experiment per circular buffer for which threads wait, those of most waits first."""
     waits = {}
     for work in works:
@@ -49,7 +57,7 @@ def deeper_each(works):
     return [Experiment(f"deeper_{i}", f"CB {i} twice as deep", {}, deeper_buffers({i: 2})) for i in most]
 
 
-def tried_advice(advice, outcomes):
+def tried_advice(advice: Iterable[Advice], outcomes: Iterable[Outcome]) -> list[Advice]:
     """The advice with its measured gains, the largest first, without what brings next to nothing; last what could not be
     tried, and what is no mistake (`BESIDE`)."""
     gains = {one.experiment.name: one.gain for one in outcomes}
@@ -58,14 +66,14 @@ def tried_advice(advice, outcomes):
     return sorted(worth, key=lambda one: (one.estimated_gain is None or one.rule in BESIDE, -(one.estimated_gain or 0)))
 
 
-def _is_worth_telling(one):
+def _is_worth_telling(one: Advice) -> bool:
     """Whether a change brings enough, or could not be tried and stands on figures."""
     if one.estimated_gain is None:
         return one.rule not in ONLY_PROVEN
     return one.estimated_gain >= LEAST_GAIN
 
 
-def judged(verdict, outcomes):
+def judged(verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:
     """The verdict, with the experiments as evidence; another one where they speak clearly for it.
 
     Imbalance and dispatch are facts of the run's times: a free resource says nothing against them.
@@ -73,7 +81,7 @@ def judged(verdict, outcomes):
     gains = {one.experiment.name: one.gain for one in outcomes if one.gain is not None and one.experiment.name in FREED}
     if not gains:
         return verdict
-    best = max(gains, key=gains.get)
+    best = max(gains, key=lambda name: gains[name])
     evidence = [f"{_description(outcomes, name)}: {-100 * gain:+.0f} %" for name, gain in _largest(gains)]
     mine = max((gain for name, gain in gains.items() if _speaks_for(name, verdict)), default=0.0)
     if verdict.kind in (IMBALANCE, DISPATCH) or gains[best] < mine + CLEAR:
@@ -81,15 +89,15 @@ def judged(verdict, outcomes):
     return replace(_of_experiment(best, gains[best], outcomes), evidence=evidence, chain=verdict.chain)
 
 
-def _largest(gains):
+def _largest(gains: dict[str, float]) -> list[tuple[str, float]]:
     return sorted(gains.items(), key=lambda item: -item[1])[:3]
 
 
-def _description(outcomes, name):
+def _description(outcomes: Iterable[Outcome], name: str) -> str:
     return next(one.experiment.description for one in outcomes if one.experiment.name == name)
 
 
-def _speaks_for(name, verdict):
+def _speaks_for(name: str, verdict: Verdict) -> bool:
     """Whether a gain of the experiment bears the verdict out."""
     kind, resource = FREED[name]
     if verdict.kind == DEPENDENCY:
@@ -103,7 +111,7 @@ def _speaks_for(name, verdict):
     )  # fmt: skip
 
 
-def _of_experiment(name, gain, outcomes):
+def _of_experiment(name: str, gain: float, outcomes: Iterable[Outcome]) -> Verdict:
     """The verdict that an experiment speaks for."""
     kind, resource = FREED[name]
     if resource is None:

@@ -6,13 +6,22 @@ transfers that queue (bandwidth, if not of the average then at a hot place or mo
 (latency), a thread that is always at work, or threads that wait for each other in turn (dependency).
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.facts import BUSY
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, UNPACK_SLOT
 from tensim.sim.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from tensim.analysis.facts import LaunchFacts, Step
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.chip.interval import Done
 
 BANDWIDTH, LATENCY, DEPENDENCY, IMBALANCE, DISPATCH = "bandwidth", "latency", "dependency", "imbalance", "dispatch"
 CLOSE = 0.5  # share of its roof from which a resource bounds what uses it
@@ -36,7 +45,7 @@ ROOFS = {
 NAMING_RESOURCES = ("bandwidth", "latency", "imbalance")  # kinds of verdicts that say of what
 
 
-def headline(told):
+def headline(told: dict[str, Any]) -> str:
     """What bounds a run in a few words; `told`: a verdict as data (`Verdict.to_dict`)."""
     kind, resource = told["kind"], told["resource"]
     return f"Bound by {kind}" + (f" of {ROOFS.get(resource, resource)}" if kind in NAMING_RESOURCES else "")
@@ -55,11 +64,11 @@ class Verdict:
     resource: str
     share: float
     text: str
-    evidence: list = field(default_factory=list)
-    chain: list = field(default_factory=list)
+    evidence: list[str] = field(default_factory=list)
+    chain: list[str] = field(default_factory=list)
 
     @property
-    def bounded_by(self):
+    def bounded_by(self) -> str:
         """The one word of `bounded_by` (docs/design.md#9-machine-readable-output)."""
         if self.kind == BANDWIDTH:
             return "issue" if self.resource == "mover" else self.resource
@@ -67,7 +76,7 @@ class Verdict:
             return f"{self.resource}_latency"
         return self.resource if self.kind == DEPENDENCY else self.kind
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
             "kind": self.kind, "resource": self.resource, "share": self.share, "text": self.text,
@@ -75,14 +84,14 @@ class Verdict:
         }  # fmt: skip
 
 
-def percent(share):
+def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def of_launch(facts):
+def of_launch(facts: LaunchFacts) -> Verdict:
     """The `Verdict` of a launch, from its `tensim.analysis.facts.LaunchFacts`."""
     units = facts.units()
-    unit = max(units, key=units.get)
+    unit = max(units, key=lambda name: units[name])
     if min(facts.imbalance, facts.work_imbalance) >= UNEVEN:
         return _imbalance(facts)
     if units[unit] >= CLOSE:
@@ -90,7 +99,7 @@ def of_launch(facts):
     return _of_chain(facts, facts.chain())
 
 
-def of_run(chip, facts, span_cycles, active_cycles):
+def of_run(chip: Chip | Done, facts: LaunchFacts, span_cycles: int, active_cycles: int) -> Verdict:
     """The `Verdict` of a run: that of the launch with `facts`, the longest, or dispatch when no program runs for most of it.
 
     `span_cycles`: from the first start to the last end; `active_cycles`: of them, with a program running.
@@ -108,7 +117,7 @@ def of_run(chip, facts, span_cycles, active_cycles):
     return of_launch(facts)
 
 
-def _imbalance(facts):
+def _imbalance(facts: LaunchFacts) -> Verdict:
     first = facts.core_name(facts.cores[facts.core_ends.argmin()])
     text = f"cores end unevenly: on average they are done after {percent(1 - facts.imbalance)} of the time"
     evidence = [
@@ -117,7 +126,7 @@ def _imbalance(facts):
     return Verdict(IMBALANCE, "cores", facts.imbalance, text, evidence, _words(facts, facts.chain()))
 
 
-def _close_to_roof(facts, unit, share):
+def _close_to_roof(facts: LaunchFacts, unit: str, share: float) -> Verdict:
     evidence = []
     if unit == "dram":
         shares = facts.channel_shares()
@@ -138,7 +147,7 @@ def _close_to_roof(facts, unit, share):
     return Verdict(BANDWIDTH, unit, share, text, evidence)
 
 
-def _of_chain(facts, steps):
+def _of_chain(facts: LaunchFacts, steps: Sequence[Step]) -> Verdict:
     last, words = steps[-1], _words(facts, steps)
     if last.waits_for is not None:
         return _dependency(facts, steps, words)
@@ -155,11 +164,11 @@ def _of_chain(facts, steps):
     )  # fmt: skip
 
 
-def _words(facts, steps):
+def _words(facts: LaunchFacts, steps: Iterable[Step]) -> list[str]:
     return [_in_words(facts, step) for step in steps]
 
 
-def _in_words(facts, step):
+def _in_words(facts: LaunchFacts, step: Step) -> str:
     share = f"{100 * step.share:.0f} %"
     if step.reason == BUSY:
         return f"{facts.thread_name(step.row)} is at work for {share} of the time"
@@ -167,11 +176,11 @@ def _in_words(facts, step):
     return what if step.waits_for is None else f"{what} for {facts.thread_name(step.waits_for)}"
 
 
-def _resource_of(reason):
+def _resource_of(reason: int) -> str:
     return "semaphore" if reason == st.WAIT_SEMAPHORE else "circular_buffer"
 
 
-def _busy(facts, step, words):
+def _busy(facts: LaunchFacts, step: Step, words: list[str]) -> Verdict:
     """A thread at the end of the chain that is mostly at work."""
     slot = int(facts.work.slots[step.row])
     if slot < FIRST_COMPUTE_SLOT:
@@ -188,7 +197,7 @@ def _busy(facts, step, words):
     return Verdict(BANDWIDTH, unit, step.share, text, [], words)
 
 
-def _memory(facts, step, words):
+def _memory(facts: LaunchFacts, step: Step, words: list[str]) -> Verdict:
     """A thread at the end of the chain that waits for transfers: do they queue, or do they take their time?"""
     kernel = facts.work.line_base == facts.work.line_base[step.row]
     found = facts.transfers(kernel)
@@ -218,7 +227,7 @@ def _memory(facts, step, words):
     return Verdict(LATENCY, resource, step.share, text, evidence, words)
 
 
-def _dependency(facts, steps, words):
+def _dependency(facts: LaunchFacts, steps: Sequence[Step], words: list[str]) -> Verdict:
     """Threads that wait for each other in turn."""
     first = next(i for i, step in enumerate(steps) if step.row == steps[-1].waits_for)
     loop = steps[first:]

@@ -4,14 +4,22 @@ An experiment is data: architecture overrides, and a rewriting of the command re
 made free by the parameters that give it a cost, as far as their ranges go; what cannot be 0 becomes so small that it vanishes.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from tensim.sim.arch.loader import operations
 from tensim.sim.host import commands as c
 
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+
+Overrides: TypeAlias = dict[str, float]  # of parameters, by their dotted keys
+Rewrite: TypeAlias = Callable[[c.Command], c.Command]
 WIDEST_FLIT = 1024  # bytes, the most of noc.flit_bytes
 LARGEST_RATE = 65536  # of B/cycle and datums/cycle
 MANY = 10_000  # places in a queue or buffer
@@ -33,9 +41,9 @@ class Experiment:
 
     name: str
     description: str
-    overrides: dict = field(default_factory=dict)
-    rewrite: Callable | None = None
-    barrier_periods: dict = field(default_factory=dict)
+    overrides: Overrides = field(default_factory=dict)
+    rewrite: Rewrite | None = None
+    barrier_periods: dict[str, int] = field(default_factory=dict)
     rotated_banks: bool = False
     turned_corners: bool = False
 
@@ -43,7 +51,7 @@ class Experiment:
 # --- resources without cost
 
 
-def _dram_bandwidth():
+def _dram_bandwidth() -> Overrides:
     rows = dict.fromkeys(
         ("t_rcd_ns", "t_rp_ns", "t_ras_ns", "t_rrd_s_ns", "t_rrd_l_ns", "t_faw_ns", "t_wr_ns", "direction_change_ns", "t_rfc_ns"),
         0,
@@ -58,11 +66,11 @@ def _dram_bandwidth():
     return {f"dram.{name}": value for name, value in rows.items()}
 
 
-def _dram_latency():
+def _dram_latency() -> Overrides:
     return {"dram.read_latency": 0, "dram.read_chunk_bytes": 0, "dram.write_latency": 0, "dram.short_write_latency": 0}
 
 
-def _noc_bandwidth(arch):
+def _noc_bandwidth(arch: Arch) -> Overrides:
     widest = math.gcd(WIDEST_FLIT, arch["noc.max_packet_bytes"])
     return {
         "noc.flit_bytes": widest, "l1.noc_port_bytes_per_cycle": LARGEST_RATE, "noc.niu_requests": MANY,
@@ -71,55 +79,55 @@ def _noc_bandwidth(arch):
     }  # fmt: skip
 
 
-def _noc_latency():
+def _noc_latency() -> Overrides:
     """A packet still takes a cycle a link."""
-    links = {"noc.hop_cycles": 1, "noc.niu_to_router_cycles": 1, "noc.router_to_niu_cycles": 1}
+    links: Overrides = {"noc.hop_cycles": 1, "noc.niu_to_router_cycles": 1, "noc.router_to_niu_cycles": 1}
     return links | {
         "l1.noc_access_latency": 0, "l1.noc_write_latency": 0, "noc.reserve_cycles_per_hop": 0,
         "noc.reserve_even_cycles": 0, "noc.reserve_odd_cycles": 0,
     }  # fmt: skip
 
 
-def _costs(arch, section):
+def _costs(arch: Arch, section: str) -> Overrides:
     """Every cost in a section of the architecture, 0."""
     keys = (f"{section}.{rest}" for rest in arch.section(section))
     return {key: 0 for key in keys if arch.describe(key).get("unit") in UNIT_COSTS}
 
 
-def _vector(arch):
+def _vector(arch: Arch) -> Overrides:
     return dict.fromkeys(operations(), 0) | _costs(arch, "tensix.sfpu_reduce")
 
 
-def _math(arch):
+def _math(arch: Arch) -> Overrides:
     return _costs(arch, "tensix.math") | {"tensix.math.mvmul_cycles": 0.001} | _vector(arch)
 
 
-def _unpack(arch):
+def _unpack(arch: Arch) -> Overrides:
     rates = {
         f"tensix.unpack.{name}": LARGEST_RATE for name in arch.section("tensix.unpack") if name.endswith("per_cycle")
     }
     return rates | _costs(arch, "tensix.unpack")
 
 
-def _pack(arch):
+def _pack(arch: Arch) -> Overrides:
     return _costs(arch, "tensix.pack") | {"tensix.pack.bytes_per_cycle": LARGEST_RATE}
 
 
-def _issue(arch):
+def _issue(arch: Arch) -> Overrides:
     calls = {f"riscv.issue.{name}": 0 if name.endswith("_overlap") else 1 for name in arch.section("riscv.issue")}
     return calls | _costs(arch, "tensix.issue") | {"riscv.alu": 0, "riscv.branch": 0, "riscv.mul": 0}
 
 
-def _hand_over():
+def _hand_over() -> Overrides:
     return {"tensix.sync": 1, "tensix.sync_lag": 0, "tensix.cb_visible": 0}
 
 
-def _dispatch(arch):
+def _dispatch(arch: Arch) -> Overrides:
     keys = [f"{part}.{name}" for part in ("dispatch", "host") for name in arch.section(part) if name.endswith("_ns")]
     return {key: 0 for key in keys if not key.endswith("bytes_per_ns")}
 
 
-def free_resources(arch):
+def free_resources(arch: Arch) -> list[Experiment]:
     """The experiments that make one resource free each; bandwidth and latency of memory apart and together."""
     dram, noc = (_dram_bandwidth(), _dram_latency()), (_noc_bandwidth(arch), _noc_latency())
     return [
@@ -139,13 +147,13 @@ def free_resources(arch):
 # --- changes of the chip that stand for a change of the program
 
 
-def _flit_bytes(arch, factor):
+def _flit_bytes(arch: Arch, factor: float) -> int:
     """A flit `factor` times as wide, as a power of two that divides packets."""
     wanted = 2 ** round(math.log2(arch["noc.flit_bytes"] * factor))
     return min(wanted, math.gcd(WIDEST_FLIT, arch["noc.max_packet_bytes"]))
 
 
-def less_traffic(arch, factor):
+def less_traffic(arch: Arch, factor: float) -> Overrides:
     """Memory moves `factor` times as much in a time: what remains when each byte is read that much less often."""
     return {
         "dram.bank_bytes_per_cycle": min(arch["dram.bank_bytes_per_cycle"] * factor, LARGEST_RATE),
@@ -158,7 +166,7 @@ def less_traffic(arch, factor):
     }
 
 
-def _shorter_ways(arch, count):
+def _shorter_ways(arch: Arch, count: float) -> Overrides:
     """Latencies divided by `count`."""
     keys = (
         "dram.read_latency", "dram.write_latency", "dram.short_write_latency", "noc.hop_cycles", "noc.niu_to_router_cycles",
@@ -169,7 +177,7 @@ def _shorter_ways(arch, count):
     return overrides
 
 
-def larger_requests(arch, factor):
+def larger_requests(arch: Arch, factor: float) -> Overrides:
     """Each transfer's own cost divided by `factor`: what remains when requests are that much larger."""
     calls = {key: max(round(arch[key] / factor), 1) for key in (f"riscv.issue.{name}" for name in ISSUE_OF_TRANSFERS)}
     calls |= {f"riscv.issue.{name}": 0 for name in arch.section("riscv.issue") if name.endswith("_overlap")}
@@ -183,7 +191,7 @@ ISSUE_OF_TRANSFERS = (
 )  # fmt: skip
 
 
-def fewer_packs(arch, factor):
+def fewer_packs(arch: Arch, factor: float) -> Overrides:
     """The packer `factor` times as fast: what remains when it packs that many times fewer tiles."""
     scaled = {key: arch[key] / factor for key in _costs(arch, "tensix.pack") if arch.describe(key)["unit"] != "cycles"}
     scaled["tensix.pack.bytes_per_cycle"] = min(round(arch["tensix.pack.bytes_per_cycle"] * factor), LARGEST_RATE)
@@ -194,12 +202,12 @@ def fewer_packs(arch, factor):
     }
 
 
-def narrower_results(arch):
+def narrower_results(arch: Arch) -> Overrides:
     """The packer's rate doubled: what remains when tiles have half the bytes."""
     return {"tensix.pack.bytes_per_cycle": min(2 * arch["tensix.pack.bytes_per_cycle"], LARGEST_RATE)}
 
 
-def larger_blocks(arch, tiles):
+def larger_blocks(arch: Arch, tiles: int) -> Overrides:
     """Products in blocks of 1 x `tiles` instead of single ones: one operand stays, a call is paid once a block."""
     joint = arch["tensix.unpack.joint_bytes_per_cycle"]
     stream = arch["tensix.unpack.matmul_bytes_per_cycle"]
@@ -217,10 +225,10 @@ def larger_blocks(arch, tiles):
 # --- changes of the program
 
 
-def deeper_buffers(pages_of):
+def deeper_buffers(pages_of: Mapping[int, int]) -> Rewrite:
     """Circular buffers with more room: `pages_of`: {index: factor}; one laid on an L1 buffer of the host stays as it is."""
 
-    def rewrite(record):
+    def rewrite(record: c.Command) -> c.Command:
         if not isinstance(record, c.CreateCircularBuffer) or record.buffer is not None:
             return record
         factor = max(pages_of.get(index, 1) for index, _ in record.formats)
@@ -229,10 +237,10 @@ def deeper_buffers(pages_of):
     return rewrite
 
 
-def with_fidelity(fidelity):
+def with_fidelity(fidelity: int) -> Rewrite:
     """Every compute kernel of a higher fidelity with this one (the code of `MathFidelity`)."""
 
-    def rewrite(record):
+    def rewrite(record: c.Command) -> c.Command:
         if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.ComputeParameters):
             return record
         lower = min(record.config.math_fidelity, fidelity)
@@ -241,14 +249,14 @@ def with_fidelity(fidelity):
     return rewrite
 
 
-def on_both_nocs(record):
+def on_both_nocs(record: c.Command) -> c.Command:
     """The data-movement kernels of BRISC on NoC 0 and those of NCRISC on NoC 1, as tt-metal's defaults have reader and writer."""
     if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.DataMovementParameters):
         return record
     return dataclasses.replace(record, config=dataclasses.replace(record.config, noc=record.config.processor ^ 1))
 
 
-def exchanged_nocs(record):
+def exchanged_nocs(record: c.Command) -> c.Command:
     """Each data-movement kernel on the NoC that it does not use."""
     if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.DataMovementParameters):
         return record

@@ -1,5 +1,9 @@
 """`tensim advise`: what bounds a program, and what each change would bring, found by running it again."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import click
 
 from tensim.cli.options import html_option, json_option, program_options, program_settings
@@ -10,7 +14,7 @@ from tensim.cli.output import PAGES, Outputs, progress_bar, require_writable
 @program_options
 @html_option
 @json_option
-def advise(html, json_to, **options):
+def advise(html: str | None, json_to: str | None, **options: Any) -> None:
     """Say what bounds a program (NAME or FILE, as for run) and what changes would bring.
 
     It runs the program again with one resource free, or one thing changed, at a time (docs/verdicts.md).

@@ -1,8 +1,11 @@
 """`tensim cache`: what lies in the folder of compiled code, and what of it can go."""
 
+from __future__ import annotations
+
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,7 +28,7 @@ SECONDS_A_DAY = 86400
     help="prune: kernels that were not used for so many days go.",
 )
 @json_option
-def cache(action, days, json_to):
+def cache(action: str, days: int, json_to: str | None) -> None:
     """Show, prune or clear the folder of compiled code (TENSIM_CACHE_DIR).
 
     \b
@@ -53,7 +56,7 @@ def cache(action, days, json_to):
         _report(root, parts, action, removed, days)
 
 
-def _report(root, parts, action, removed, days):
+def _report(root: Path, parts: list[dict[str, Any]], action: str, removed: int, days: int) -> None:
     click.echo(f"{root}: {sum(part['bytes'] for part in parts) / 1e6:,.1f} MB")
     for part in parts:
         click.echo(f"  {part['bytes'] / 1e6:9,.1f} MB  {part['name']:{ENGINE_DIGITS}}  {part['what']}")
@@ -65,7 +68,7 @@ def _report(root, parts, action, removed, days):
         )
 
 
-def _parts(root, engine, days):
+def _parts(root: Path, engine: str, days: int) -> list[dict[str, Any]]:
     """What lies in the folder: {"name", "what", "path", "bytes", "unused" (paths), "unused_bytes"}.
 
     Only what tensim has put there: a folder that is shared with others keeps theirs.
@@ -93,20 +96,20 @@ def _parts(root, engine, days):
     return found
 
 
-def _old_files(folder, before):
+def _old_files(folder: Path, before: float) -> list[Path]:
     """The files below a folder that were neither read nor written since a time."""
     return [path for path in _files(folder) if max(path.lstat().st_atime, path.lstat().st_mtime) < before]
 
 
-def _files(path):
+def _files(path: Path) -> list[Path]:
     return [path] if path.is_symlink() or path.is_file() else [one for one in Path(path).rglob("*") if not one.is_dir()]
 
 
-def _size(path):
+def _size(path: Path) -> int:
     return sum(one.lstat().st_size for one in _files(path))
 
 
-def _remove(path):
+def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

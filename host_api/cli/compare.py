@@ -1,5 +1,7 @@
 """`tensim compare`."""
 
+from __future__ import annotations
+
 import math
 
 import click
@@ -18,7 +20,7 @@ from tensim.sim.errors import TensimError, UsageError
     help="Exit with 1 when the cycles, or the time from start to end, moved by more than this, e.g. 0.5%.",
 )
 @json_option
-def compare(first, second, fail_above, json_to):
+def compare(first: str, second: str, fail_above: str | None, json_to: str | None) -> None:
     """Compare two results: what `--json FILE` wrote, saved results, or run folders.
 
     Exit status: 0; 1 when the cycles, or the time from the first start to the last end of a program, moved in either direction
@@ -42,7 +44,7 @@ def compare(first, second, fail_above, json_to):
         raise error
 
 
-def percent(text):
+def percent(text: str) -> float:
     """The share that a text of percent says, with or without the sign; UsageError for another text."""
     try:
         share = float(text.strip().removesuffix("%")) / 100

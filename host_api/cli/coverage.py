@@ -1,6 +1,9 @@
 """`tensim coverage`: which C++ kernels below a folder compile."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,7 +26,7 @@ SHOWN = 30  # names and failures of the printed report
     help="instruction: build compute kernels against the vendor's LLK, and count only those.",
 )
 @json_option
-def coverage(folders, arch, level, json_to):
+def coverage(folders: tuple[str, ...], arch: str, level: str, json_to: str | None) -> None:
     """Compile every C++ kernel below FOLDERS with stand-ins for what its host program would give."""
     from rich.console import Console
     from rich.progress import Progress
@@ -51,7 +54,7 @@ def coverage(folders, arch, level, json_to):
         _print(result)
 
 
-def _print(result):
+def _print(result: dict[str, Any]) -> None:
     refused = sum(result["refused"].values())
     click.echo(
         f"{result['kernels']} kernel files, {result['entry']} with an entry function: {result['built']} built, "

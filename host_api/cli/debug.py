@@ -1,7 +1,11 @@
 """`tensim debug`: a program stopped where its user wants, and looked at."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +18,13 @@ from tensim.cli.options import (
 )
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
+
+if TYPE_CHECKING:
+    from tensim.debugger.gdb_stub import GdbStub
+    from tensim.debugger.instruction_trace import InstructionTrace
+    from tensim.debugger.prompt import Prompt, Script
+    from tensim.results.result import Result
+    from tensim.running.programs import Settings
 
 ENDED = {"ended": "has ended", "failed": "has failed", "left": "was left at a mistake"}
 EPILOG = """Examples:
@@ -64,7 +75,15 @@ EPILOG = """Examples:
     "--kernel", metavar="KERNEL[:THREAD]", help="With --gdb: the kernel, where the program has several in C++."
 )
 @json_option
-def debug(commands, script, trace, port, kernel, json_to, **options):
+def debug(
+    commands: tuple[str, ...],
+    script: str | None,
+    trace: tuple[str, str] | None,
+    port: int | None,
+    kernel: str | None,
+    json_to: str | None,
+    **options: Any,
+) -> None:
     """Run an example by NAME, or a program FILE, under a debugger (docs/debugging.md).
 
     Commands come from -c and -x, then the program is left; without them from a prompt, or from standard input.
@@ -99,7 +118,7 @@ def debug(commands, script, trace, port, kernel, json_to, **options):
         raise TensimError("the result differs from numpy's", kind="verification")
 
 
-def _lines(commands, script):
+def _lines(commands: Iterable[str], script: str | None) -> list[str]:
     """The commands of files and options; UsageError for a file that cannot be read."""
     from tensim.debugger.prompt import split
 
@@ -110,13 +129,13 @@ def _lines(commands, script):
     return [*split(text), *(one for given in commands for one in split(given))]
 
 
-def _driver(lines, show, traced):
+def _driver(lines: list[str], show: Callable[[str], object], traced: InstructionTrace | None) -> Prompt | Script:
     from tensim.debugger.prompt import Prompt, Script
 
     return Script(lines, show) if lines or traced is not None else Prompt([], show)
 
 
-def _gdb_driver(stack, port, kernel):
+def _gdb_driver(stack: contextlib.ExitStack, port: int, kernel: str | None) -> GdbStub:
     """What waits for a gdb, and says how to call it when the kernel's ELF is known."""
     import tempfile
 
@@ -131,7 +150,7 @@ def _gdb_driver(stack, port, kernel):
         ) from error
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tensim-gdb-")))
 
-    def meet(program):
+    def meet(program: Any) -> None:
         elf = folder / f"{program.name}.elf"
         elf.write_bytes(program.image.raw)
         at = f"localhost:{server.getsockname()[1]}"
@@ -140,7 +159,9 @@ def _gdb_driver(stack, port, kernel):
     return GdbStub(lambda: Connection(accept(server)), kernel, meet)
 
 
-def _opened_trace(stack, settings, trace):
+def _opened_trace(
+    stack: contextlib.ExitStack, settings: Settings, trace: tuple[str, str] | None
+) -> InstructionTrace | None:
     """The `InstructionTrace` that is asked for."""
     if not trace:
         return None
@@ -157,7 +178,14 @@ def _opened_trace(stack, settings, trace):
     return InstructionTrace(place, stream)
 
 
-def _write(json_to, driver, ended, result, error, traced):
+def _write(
+    json_to: str,
+    driver: Prompt | Script | GdbStub,
+    ended: str,
+    result: Result | None,
+    error: TensimError | None,
+    traced: InstructionTrace | None,
+) -> None:
     told = driver.record | {"ended": ended, "not_run": list(driver.left)}
     if result is not None:
         told |= {name: result.to_dict()[name] for name in ("name", "arch", "cycles", "verified")}

@@ -1,8 +1,12 @@
 """`tensim device`: a command with a simulated chip, register by register, in the place of a card."""
 
+from __future__ import annotations
+
 import itertools
 import shlex
 import statistics
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -44,7 +48,17 @@ SHOWN = 20  # tiles of the printed report
     help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
 )
 @json_option
-def device(command, arch, overrides, python, numerics, dispatch, unknown_registers, print_env, json_to):
+def device(
+    command: tuple[str, ...],
+    arch: str,
+    overrides: tuple[str, ...],
+    python: str | None,
+    numerics: str,
+    dispatch: str,
+    unknown_registers: str,
+    print_env: bool,
+    json_to: str | None,
+) -> None:
     """Run COMMAND with a simulated chip in the place of a card.
 
     Its driver (tt-umd, and what stands on it: tt-exalens, the vendor's LLK test suite, tt-metal) reads and writes registers and
@@ -68,13 +82,13 @@ def device(command, arch, overrides, python, numerics, dispatch, unknown_registe
     raise click.exceptions.Exit(status)
 
 
-def _print_environment(variables):
+def _print_environment(variables: Mapping[str, str]) -> None:
     for name, value in variables.items():
         click.echo(f"export {name}={shlex.quote(value)}")
     click.echo("# the chip is there until Ctrl-C")
 
 
-def _print(result):
+def _print(result: dict[str, Any] | None) -> None:
     if result is None:
         click.echo("tensim: the command has not opened the device", err=True)
         return

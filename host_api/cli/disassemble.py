@@ -1,8 +1,11 @@
 """`tensim disassemble`: the instructions of a C++ kernel, with the cycles they took, by source line."""
 
+from __future__ import annotations
+
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -21,8 +24,23 @@ OF_A_RUN = (
 @click.command(params=[option for option in run.params if option.name in OF_A_RUN])
 @click.argument("kernel")
 @click.argument("program", required=False, shell_complete=complete_program)
-def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model,
-                seed, max_cycles, json_to):  # fmt: skip
+def disassemble(
+    kernel: str,
+    program: str | None,
+    arch: str | None,
+    device: str | None,
+    overrides: tuple[str, ...],
+    grid: str | None,
+    shape: str | None,
+    dtype: str | None,
+    fidelity: str | None,
+    parameters: tuple[str, ...],
+    numerics: str,
+    noc_model: str,
+    seed: int,
+    max_cycles: int | None,
+    json_to: str | None,
+) -> None:
     """Run PROGRAM (an example's name or a FILE) and show the instructions of its C++ KERNEL with their cycles.
 
     KERNEL is a kernel's name, its file's name, or the end of its path.  Cycles are totals of all cores that run it.
@@ -49,7 +67,7 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
             print_thread(thread)
 
 
-def _list_elf(file, arch, json_to):
+def _list_elf(file: str, arch: str, json_to: str | None) -> None:
     """Show the instructions of an ELF."""
     from tensim.sim.cores.disassembly.elf_listing import elf_listing
 
@@ -72,7 +90,7 @@ def _list_elf(file, arch, json_to):
             console.print(Text(f"{entry['pc']:#9x}  {entry['text']}"))
 
 
-def print_thread(thread):
+def print_thread(thread: dict[str, Any]) -> None:
     """Print the listing of one thread; instructions stand below the source line they come from."""
     console = Console(highlight=False, soft_wrap=True)
     total = sum(instruction["busy"] + instruction["stalled"] for instruction in thread["instructions"])

@@ -1,6 +1,9 @@
 """`tensim dram`: address traces against the command-level DRAM model."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,7 +19,9 @@ from tensim.sim.errors import UsageError
 @click.option("--load", type=click.FloatRange(0.001, 10), help="Arrival rate as a share of peak; default: all at once.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Plot the latency-load curve of each trace.")
 @json_option
-def dram(traces, arch, channel_map, load, plot, json_to):
+def dram(
+    traces: tuple[str, ...], arch: str, channel_map: str, load: float | None, plot: str | None, json_to: str | None
+) -> None:
     """Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) from the memory of a chip, at command level."""
     from tensim.sim.arch import load_arch
     from tensim.sim.dram.timing import build_timing
@@ -49,7 +54,7 @@ def dram(traces, arch, channel_map, load, plot, json_to):
         raise click.exceptions.Exit(2)
 
 
-def _print(results):
+def _print(results: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{results[0]['arch']}: command-level DRAM")

@@ -1,10 +1,14 @@
 """Groups of commands: how they report errors, what `--json` refers to, and commands that are imported when they are used."""
 
+from __future__ import annotations
+
 import errno
 import importlib
 import os
 import resource
 import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
@@ -21,7 +25,7 @@ PASSED_ON = ("ttnn",)  # commands whose arguments are for a program
 class Commands(click.Group):
     """A command group that reports tensim's errors as docs/design.md#9-machine-readable-output says."""
 
-    def main(self, args=None, **kwargs):
+    def main(self, args: Sequence[str] | None = None, **kwargs: Any) -> NoReturn:  # type: ignore[override]  # it always leaves
         """As click's, with the project's errors and exit codes."""
         os.environ.setdefault(*BLAS_SLEEPS)
         open_closed_streams()
@@ -33,7 +37,8 @@ class Commands(click.Group):
         except click.exceptions.Exit as end:
             sys.exit(end.exit_code)
         except click.ClickException as error:
-            path = error.ctx.command_path if getattr(error, "ctx", None) else "tensim"
+            context = getattr(error, "ctx", None)
+            path = context.command_path if context else "tensim"
             hint = _misnamed_json(args) or f"see {path} --help"
             report_error(UsageError(error.format_message(), hint=hint), json_to)
         except (click.Abort, KeyboardInterrupt) as error:
@@ -48,9 +53,9 @@ class Commands(click.Group):
             unnamed = error.errno is None and _is_limited()  # a library that cannot be mapped, as llvmlite says it
             if unnamed or error.errno == errno.ENOMEM:
                 report_error(_too_little_memory(error), json_to)
-            hint = FULL_HINT if error.errno in FULL else None
+            full = FULL_HINT if error.errno in FULL else None
             text = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror or error)
-            report_error(UsageError(text, hint=hint), json_to)
+            report_error(UsageError(text, hint=full), json_to)
         except MemoryError as error:
             report_error(_too_little_memory(error), json_to)
         except (ImportError, RuntimeError) as error:
@@ -59,18 +64,18 @@ class Commands(click.Group):
             report_error(_too_little_memory(error), json_to)
 
 
-def _misnamed_json(arguments):
+def _misnamed_json(arguments: Sequence[str]) -> str | None:
     """What to say when a word too much stands behind --json: it is no file for it, unless its name says so."""
     after = [arguments[i + 1] for i, word in enumerate(arguments[:-1]) if word == f"--json={TO_STDOUT}"]
     named = [word for word in after if "." in word and not word.startswith("-") and not os.path.exists(word)]
     return f"--json takes a FILE whose name ends in .json, as {named[0]} does not" if named else None
 
 
-def _is_limited():
+def _is_limited() -> bool:
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
-def _too_little_memory(error):
+def _too_little_memory(error: Exception) -> TensimError:
     """The error of a process that gets no memory; a limit of its own is named."""
     said = str(error).split("\n")[0]
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] >> 20
@@ -81,13 +86,13 @@ def _too_little_memory(error):
 class LazyCommand(click.Command):
     """Name and first sentence of the help of a command in a module that is not imported yet."""
 
-    def __init__(self, name, module, help):
+    def __init__(self, name: str, module: str, help: str) -> None:
         super().__init__(name, help=help)
-        self.module = module
+        self.module, self.attribute, self.line = module, name.replace("-", "_"), (name, help)
 
-    def load(self):
+    def load(self) -> click.Command:
         """The command itself; its module defines it under its name, with _ for -."""
-        return getattr(importlib.import_module(self.module), self.name.replace("-", "_"))
+        return getattr(importlib.import_module(self.module), self.attribute)
 
 
 class LazyCommands(Commands):
@@ -96,23 +101,26 @@ class LazyCommands(Commands):
     `sections`: {title: its commands}, as the help lists them.
     """
 
-    def __init__(self, *args, sections, **kwargs):
-        super().__init__(*args, commands=[one for commands in sections.values() for one in commands], **kwargs)
+    def __init__(self, *args: Any, sections: dict[str, list[LazyCommand]], **kwargs: Any) -> None:
+        kwargs["commands"] = [one for commands in sections.values() for one in commands]
+        super().__init__(*args, **kwargs)
         self.sections = sections
 
-    def format_commands(self, ctx, formatter):
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A list for each section; sentences are wrapped, not cut."""
         for title, commands in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([(command.name, command.help) for command in commands])
+                formatter.write_dl([command.line for command in commands])
 
-    def resolve_command(self, ctx, args):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and command.load(), rest
+        return name, command.load() if isinstance(command, LazyCommand) else command, rest
 
 
-def explicit_json(arguments):
+def explicit_json(arguments: list[str]) -> tuple[list[str], str | None]:
     """(arguments with the value of --json spelled out, that value or None): a following *.json names the file.
 
     What follows a command that runs a program with arguments of its own is left alone.

@@ -1,9 +1,17 @@
 """What the commands on Light Metal binaries share: opening one, doing something for several."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from tensim.cli.output import print_error, write_json
 from tensim.sim.errors import BinaryError, TensimError
+
+if TYPE_CHECKING:
+    from tensim.traces.light_metal.binary import Binary
 
 numbering_option = click.option(
     "--numbering", type=click.Choice(["auto", "e2", "late"]), default="auto", show_default=True,
@@ -16,7 +24,7 @@ kernel_path_option = click.option(
 )  # fmt: skip
 
 
-def open_binary(path, numbering):
+def open_binary(path: str, numbering: str) -> Binary:
     """A verified binary; what is said of a file as a whole, as that it is of another kind, names it."""
     from tensim.traces.light_metal.binary import Binary
     from tensim.traces.light_metal.verify import open_verified
@@ -29,7 +37,9 @@ def open_binary(path, numbering):
         raise BinaryError(f"{path}: {error.message}", where=error.where, hint=error.hint) from error
 
 
-def over_files(files, one, json_to):
+def over_files(
+    files: Sequence[str], one: Callable[[str], dict[str, Any]], json_to: str | None
+) -> tuple[list[dict[str, Any]], int]:
     """Do `one` for every file; print JSON for one file, or {"results", "failed"} for several.  The worst exit code."""
     results, code = [], 0
     for file in files:

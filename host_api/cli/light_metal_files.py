@@ -1,12 +1,19 @@
 """`tensim inspect`, `verify` and `diff`: what Light Metal binaries contain."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import complete_arch, json_option
 from tensim.cli.output import TO_STDOUT, printable, report_console, write_json
+
+if TYPE_CHECKING:
+    from tensim.traces.light_metal.binary import Binary
 
 
 @click.command()
@@ -18,7 +25,9 @@ from tensim.cli.output import TO_STDOUT, printable, report_console, write_json
 @kernel_path_option
 @numbering_option
 @json_option
-def inspect(files, what, kernel_path, numbering, json_to):
+def inspect(
+    files: tuple[str, ...], what: str | None, kernel_path: tuple[str, ...], numbering: str, json_to: str | None
+) -> NoReturn:
     """Show what Light Metal binaries contain.
 
     Kernels that a binary names by their library's file are looked for below --kernel-path and compiled with the binary's
@@ -27,7 +36,7 @@ def inspect(files, what, kernel_path, numbering, json_to):
     from tensim.light_metal.library_kernels import library_kernels
     from tensim.traces.light_metal.inspect import describe
 
-    def of_file(file):
+    def of_file(file: str) -> dict[str, Any]:
         binary = open_binary(file, numbering)
         result = describe(binary, file) | {"library": library_kernels(binary, kernel_path)}
         if json_to != TO_STDOUT:
@@ -38,7 +47,7 @@ def inspect(files, what, kernel_path, numbering, json_to):
     raise SystemExit(code)
 
 
-def _print_summary(result, binary):
+def _print_summary(result: dict[str, Any], binary: Binary) -> None:
     from rich.markup import escape
 
     from tensim.traces.light_metal.inspect import draw_program
@@ -74,7 +83,7 @@ def _print_summary(result, binary):
     _print_buffers(result, binary)
 
 
-def _print_library(library):
+def _print_library(library: dict[str, Any]) -> None:
     """Kernels that the binary names by file: which they are, or what became of them."""
     release = "an unknown release" if library["release"] is None else library["release"]
     click.echo(f"{len(library['files'])} kernel files of ttnn are needed, {release} ({library['because']})")
@@ -90,7 +99,7 @@ def _print_library(library):
         click.echo("  --kernel-path FOLDER, the unpacked wheel of that release, says which are there and compile")
 
 
-def _outcome(kernel):
+def _outcome(kernel: dict[str, Any]) -> str:
     """What became of a kernel, as the end of its line."""
     missing = f", misses {', '.join(kernel['missing'])}" if kernel["missing"] else ""
     texts = {
@@ -100,7 +109,7 @@ def _outcome(kernel):
     return texts[kernel["status"]]
 
 
-def _table(rows, columns):
+def _table(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -112,22 +121,22 @@ def _table(rows, columns):
     report_console().print(table)
 
 
-def _print_buffers(result, _):
+def _print_buffers(result: dict[str, Any], _: object) -> None:
     _table(result["buffers"], ("id", "name", "memory", "layout", "size", "page_size", "address", "writes", "reads"))
 
 
-def _print_kernels(result, _):
+def _print_kernels(result: dict[str, Any], _: object) -> None:
     kernels = [kernel for program in result["programs"] for kernel in program["kernels"]]
     _table(kernels, ("id", "name", "file", "kind", "cores", "args", "compile_args", "has_source"))
 
 
-def _print_commands(result, _):
+def _print_commands(result: dict[str, Any], _: object) -> None:
     for command in result["commands"]:
         rest = {key: value for key, value in command.items() if key not in ("index", "command")}
         click.echo(f"{command['index']:6} {command['command']:32} {json.dumps(rest)}")
 
 
-def _print_hexdump(_, binary):
+def _print_hexdump(_: object, binary: Binary) -> None:
     for start in range(0, len(binary.data), 16):
         row = bytes(binary.data[start : start + 16])
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
@@ -146,12 +155,12 @@ PRINTERS = {
 @click.option("--grid", help="Worker grid to check against, e.g. 8x9.")
 @numbering_option
 @json_option
-def verify(files, arch, grid, numbering, json_to):
+def verify(files: tuple[str, ...], arch: str | None, grid: str | None, numbering: str, json_to: str | None) -> NoReturn:
     """Check Light Metal binaries: their structure, and whether their programs fit a chip."""
     from tensim.traces.light_metal.binary import Binary
     from tensim.traces.light_metal.verify import problems_of
 
-    def of_file(file):
+    def of_file(file: str) -> dict[str, Any]:
         data = Binary.open(file)
         found = problems_of(data, None if numbering == "auto" else numbering, arch, grid)
         return {"file": str(file), "ok": not found, "problems": found}
@@ -173,7 +182,7 @@ def verify(files, arch, grid, numbering, json_to):
 @click.argument("second")
 @numbering_option
 @json_option
-def diff(first, second, numbering, json_to):
+def diff(first: str, second: str, numbering: str, json_to: str | None) -> NoReturn:
     """Compare two Light Metal binaries: commands, payloads, and the cycles of both."""
     from tensim.running.differences import differences
 

@@ -1,6 +1,9 @@
 """`tensim capture` and `tensim replay`: programs saved as Light Metal binaries, and run from them."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
@@ -59,8 +62,22 @@ from tensim.sim.errors import UsageError
 @seed_option
 @click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
-def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, check, seed, compress,
-            json_to):  # fmt: skip
+def capture(
+    name: str,
+    output: str,
+    arch: str,
+    overrides: tuple[str, ...],
+    grid: str | None,
+    shape: str | None,
+    dtype: str | None,
+    fidelity: str | None,
+    parameters: tuple[str, ...],
+    numerics: str,
+    check: bool,
+    seed: int,
+    compress: bool,
+    json_to: str | None,
+) -> None:
     """Run an example by NAME, or a program FILE, and save what it asks of the device."""
     from tensim.running.programs import Settings, run_program
 
@@ -74,14 +91,14 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
 
-    def report(summary):
+    def report(summary: dict[str, Any]) -> None:
         written = "nothing written" if summary["unwritten"] else f"{summary['bytes']:,} bytes in {output}"
         click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {written}")
 
     Outputs().finish(summary, json_to, report)
 
 
-def _binding(text):
+def _binding(text: str) -> tuple[str, bytes]:
     """(buffer, bytes) of NAME=FILE.npy."""
     import numpy as np
 
@@ -94,7 +111,7 @@ def _binding(text):
         raise UsageError(f"cannot read {file}: {error}") from error
 
 
-def _saving(text):
+def _saving(text: str) -> tuple[str, str]:
     name, found, file = text.partition("=")
     if not found:
         raise UsageError(f"--save {text!r} is not of the form BUFFER=FILE.npy")
@@ -128,9 +145,29 @@ def _saving(text):
 @numbering_option
 @run_folder_option
 @json_option
-def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, check, max_cycles,
-           loops, ignore_compare, timeline, speedscope, html, tt_report, numbering, folder,
-           json_to):  # fmt: skip
+def replay(
+    files: tuple[str, ...],
+    arch: str | None,
+    device: str | None,
+    program: str | None,
+    overrides: tuple[str, ...],
+    numerics: str | None,
+    bindings: tuple[str, ...],
+    savings: tuple[str, ...],
+    kernel_path: tuple[str, ...],
+    launch: tuple[str, ...],
+    check: bool,
+    max_cycles: int | None,
+    loops: int,
+    ignore_compare: bool,
+    timeline: str | None,
+    speedscope: str | None,
+    html: str | None,
+    tt_report: str | None,
+    numbering: str,
+    folder: str | None,
+    json_to: str | None,
+) -> NoReturn:
     """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
 
     Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
@@ -157,7 +194,7 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     )  # fmt: skip
     from tensim.running.replay import replay_file
 
-    def one(file):
+    def one(file: str) -> dict[str, Any]:
         path = folder if folder is None or len(files) == 1 else Path(folder) / Path(file).name
         binary = open_binary(file, numbering)
         return replay_file(file, binary, options, program, loops, logs, path, on_progress, tt_report).to_dict()
@@ -179,7 +216,7 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     raise SystemExit(code)
 
 
-def _print_replay(result):
+def _print_replay(result: dict[str, Any]) -> None:
     from rich.markup import escape
 
     console = report_console()

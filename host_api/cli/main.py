@@ -1,5 +1,7 @@
 """The `tensim` command: its commands by name, each imported when it is used."""
 
+from __future__ import annotations
+
 import click
 
 from tensim import __version__
@@ -90,5 +92,5 @@ EXAMPLES = """Examples:
     epilog=EXAMPLES,
 )
 @click.version_option(__version__)
-def main():
+def main() -> None:
     """Simulate programs for Tenstorrent-class chips, cycle by cycle."""

@@ -1,7 +1,11 @@
 """`tensim replay-noc TRACE.json...`: recorded NoC events against their simulation."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -17,6 +21,12 @@ from tensim.cli.output import (
 )
 from tensim.sim.errors import TensimError, UsageError
 
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.chip import Chip
+    from tensim.traces.noc_events import Recording
+
+Rows: TypeAlias = list[dict[str, Any]]
 SHOWN_SKIPS = 10
 REPORT_WIDTH = 128  # columns, also where output is not a terminal: names of recordings are long
 
@@ -32,7 +42,15 @@ REPORT_WIDTH = 128  # columns, also where output is not a terminal: names of rec
     "--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens (of one recording)."
 )
 @json_option
-def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
+def replay_noc(
+    files: tuple[str, ...],
+    mode: str,
+    noc_model: str,
+    arch: str,
+    overrides: tuple[str, ...],
+    timeline: str | None,
+    json_to: str | None,
+) -> None:
     """Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md."""
     from tensim.sim.arch import load_arch
     from tensim.validation.figures import kept_gaps, summary
@@ -40,14 +58,14 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
     require_writable(json_to)
     require_writable(timeline, TIMELINES)
     begun = time.perf_counter()
-    arch = load_arch(arch, key_values(overrides, "--set"))
-    recordings, broken = read_all(files, arch)
+    chip = load_arch(arch, key_values(overrides, "--set"))
+    recordings, broken = read_all(files, chip)
     if timeline and len(recordings) != 1:
         raise UsageError(f"--timeline shows one recording, not {len(recordings)}")
     with progress_bar() as on_progress:
         rows, skipped, failed = replay_all(recordings, mode, noc_model, timeline, on_progress)
     result = summary(rows, skipped + broken, failed, time.perf_counter() - begun) | {
-        "mode": mode, "noc_model": noc_model, "arch": arch.name, "failed": len(broken) + len(failed),
+        "mode": mode, "noc_model": noc_model, "arch": chip.name, "failed": len(broken) + len(failed),
         "kept_gaps": kept_gaps(rows) if rows else None,
     }  # fmt: skip
     broken += failed
@@ -61,7 +79,7 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
         raise click.exceptions.Exit(UsageError.exit_code)
 
 
-def read_all(files, arch):
+def read_all(files: Iterable[str], arch: Arch) -> tuple[list[Recording], Rows]:
     """(recordings of all files, [{"id", "why"}] of files that cannot be read)."""
     from tensim.traces.noc_events import read_recordings
 
@@ -76,7 +94,13 @@ def read_all(files, arch):
     return recordings, broken
 
 
-def replay_all(recordings, mode, noc_model, timeline, on_progress):
+def replay_all(
+    recordings: Sequence[Recording],
+    mode: str,
+    noc_model: str,
+    timeline: str | None,
+    on_progress: Callable[[str], object],
+) -> tuple[Rows, Rows, Rows]:
     """(rows, skipped, failed): every recording is in one of the three."""
     from tensim.sim.chip.chip import Chip
 
@@ -104,7 +128,7 @@ def replay_all(recordings, mode, noc_model, timeline, on_progress):
     return rows, skipped, failed
 
 
-def compare(chip, recording, mode):
+def compare(chip: Chip, recording: Recording, mode: str) -> dict[str, Any]:
     """Replay one recording: its row of the results."""
     from tensim.sim.chip import statistics
     from tensim.sim.chip.noc_replay import replay
@@ -126,12 +150,12 @@ def compare(chip, recording, mode):
     }
 
 
-def in_words(not_simulated):
+def in_words(not_simulated: Mapping[str, int]) -> str:
     """What a recording holds beyond the model, behind a semicolon; empty when there is nothing."""
     return "".join(f"; not simulated: {count} {what}" for what, count in not_simulated.items())
 
 
-def print_replay(result, skipped):
+def print_replay(result: dict[str, Any], skipped: Rows) -> None:
     """A line per recording, then the figures of each group and of all; `skipped`: what holds nothing to simulate."""
     from rich.table import Table
 
@@ -165,7 +189,7 @@ def print_replay(result, skipped):
         click.echo(f"skipped {item['id']}: {item['why']}")
 
 
-def busiest(noc):
+def busiest(noc: dict[str, Any]) -> str:
     """The link between routers with the most traffic, in words."""
     link = next((link for link in noc["links"] if link["kind"] in ("x", "y")), None)
     return "-" if link is None else f"NoC {link['noc']} {link['from']} -> {link['to']} {link['utilization']:.0%}"

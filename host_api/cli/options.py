@@ -1,34 +1,45 @@
 """The options that several commands share, and what a shell completes for them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
 import click
 from click.shell_completion import CompletionItem
 
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.running.options import Text
+    from tensim.running.programs import Settings
+
+C = TypeVar("C", bound=Callable[..., Any])  # a command, or the function that becomes one
+Completed: TypeAlias = list[Any]  # names, or a `CompletionItem` for what the shell completes
 NOC_MODELS = ("packet", "flit")
 NUMERICS = ("exact", "fast", "off")
 
 
-def complete_arch(ctx, parameter, incomplete):
+def complete_arch(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Completed:
     """Names of architectures; a YAML file of the user's own is completed by the shell."""
     from tensim.sim.arch import architectures
 
     return _completed(architectures(), incomplete)
 
 
-def complete_numerics(ctx, parameter, incomplete):
+def complete_numerics(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Completed:
     """Choices of --numerics."""
     return _completed(NUMERICS, incomplete)
 
 
-def complete_program(ctx, parameter, incomplete):
+def complete_program(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Completed:
     """Names of examples; a Python file is completed by the shell."""
     from tensim.examples import EXAMPLES
 
     return _completed(EXAMPLES, incomplete)
 
 
-def _completed(names, incomplete):
+def _completed(names: Iterable[str], incomplete: str) -> Completed:
     """The names that begin so; files where none does."""
     return [name for name in names if name.startswith(incomplete)] or [CompletionItem(incomplete, type="file")]
 
@@ -58,11 +69,11 @@ COMPUTE_LEVELS = ("operation", "instruction")  # values 0 and 1 of the parameter
 _LEVEL = "tensim.compute"  # where the context keeps the choice until --set is read
 
 
-def _keep_level(ctx, parameter, value):
+def _keep_level(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
     ctx.meta[_LEVEL] = value
 
 
-def _with_level(ctx, parameter, overrides):
+def _with_level(ctx: click.Context, parameter: click.Parameter, overrides: tuple[str, ...]) -> tuple[str, ...]:
     """The overrides, with that of --compute."""
     level = ctx.meta.get(_LEVEL)
     return overrides if level is None else (*overrides, f"tensix.instruction_level={COMPUTE_LEVELS.index(level)}")
@@ -100,7 +111,7 @@ noc_option = click.option(
 )
 
 
-def check_option(default):
+def check_option(default: bool) -> Callable[[C], C]:
     """--check: on where users run what they write, off where a run is repeated or timed (docs/checks.md)."""
     return click.option(
         "--check/--no-check",
@@ -165,55 +176,71 @@ _PROGRAM_OPTIONS = (click.argument("name", shell_complete=complete_program), *_C
 _PROBLEM_OPTIONS = (click.argument("name", required=False, shell_complete=complete_program), *_CHOICES)
 
 
-def program_options(command):
+def program_options(command: C) -> C:
     """What chooses a program, its chip and its problem: of the commands that run one."""
     for option in reversed(_PROGRAM_OPTIONS):
         command = option(command)
     return command
 
 
-def problem_options(command):
+def problem_options(command: C) -> C:
     """The same of a command that runs many: what all of them have in common, the program too or not."""
     for option in reversed(_PROBLEM_OPTIONS):
         command = option(command)
     return command
 
 
-def problem_settings(**given):
+def problem_settings(**given: Any) -> dict[str, Any]:
     """{name: value} of what `problem_options` and a command's own settings say beyond the defaults; "program" in any case."""
     settings, defaults = vars(program_settings(folder=None, **given)), vars(_default_settings())
     return {name: value for name, value in settings.items() if name == "program" or value != defaults[name]}
 
 
-def _default_settings():
+def _default_settings() -> Settings:
     from tensim.running.programs import Settings
 
-    return Settings(None)
+    return Settings("")
 
 
-def program_settings(name, arch, device, program, overrides, grid, shape, dtype, fidelity, parameters, noc_model, seed,
-                     max_cycles, folder, **further):  # fmt: skip
+def program_settings(
+    name: str | None,
+    arch: str | None,
+    device: str | None,
+    program: str | None,
+    overrides: tuple[str, ...],
+    grid: str | None,
+    shape: str | None,
+    dtype: str | None,
+    fidelity: str | None,
+    parameters: tuple[str, ...],
+    noc_model: str,
+    seed: int,
+    max_cycles: int | None,
+    folder: str | None,
+    **further: Any,
+) -> Settings:
     """The `Settings` of `program_options`, with `further` ones of the command's own."""
     from tensim.running.programs import Settings
 
     if program is not None:
         raise UsageError(f"{name} is a single program: --program does not apply", hint="replay FILE --program NAME")
+    # without a name only where points of a sweep have their own
     return Settings(
-        program=name, arch=one_chip(arch, device) or Settings.arch, device=device,
+        program=cast(str, name), arch=one_chip(arch, device) or Settings.arch, device=device,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,
         parameters=key_texts(parameters, "--param"), noc=noc_model, seed=seed, max_cycles=max_cycles, folder=folder,
         **further,
     )  # fmt: skip
 
 
-def one_chip(arch, device):
+def one_chip(arch: str | None, device: str | None) -> str | None:
     """The architecture asked for; UsageError when there is a device spec, too."""
     if arch is not None and device is not None:
         raise UsageError("--arch and --device both choose the chip", hint="give one of them")
     return arch
 
 
-def key_texts(pairs, what):
+def key_texts(pairs: Iterable[str], what: str) -> dict[str, Text]:
     """{key: value} of KEY=VALUE options, values as they were typed."""
     if not pairs:
         return {}
@@ -228,7 +255,7 @@ def key_texts(pairs, what):
     return result
 
 
-def key_values(pairs, what):
+def key_values(pairs: Iterable[str], what: str) -> dict[str, Any]:
     """{key: value} of KEY=VALUE options, values read as YAML scalars."""
     if not pairs:
         return {}

@@ -1,12 +1,16 @@
 """What commands print and write: JSON, errors, progress."""
 
+from __future__ import annotations
+
 import codecs
 import io
 import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -14,6 +18,12 @@ from tensim.results.json_text import json_text
 from tensim.sim.cores.riscv.build_progress import progress_told_to
 from tensim.sim.errors import SimulatorError, UsageError
 from tensim.sim.output_files import require_output, write_output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from tensim.sim.errors import TensimError
 
 TO_STDOUT = "-"
 PLOTS = (".png", ".svg", ".pdf")
@@ -27,7 +37,7 @@ TOLD_EVERY = 10  # seconds between two lines of progress where there is no termi
 PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~", **dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True))}
 
 
-def open_closed_streams():
+def open_closed_streams() -> None:
     """Let what was closed (`2>&-`) lead to nowhere: the next file that is opened would take its place and get what is printed."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is not None:
@@ -39,10 +49,11 @@ def open_closed_streams():
         setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
 
 
-def use_plain_characters():
+def use_plain_characters() -> None:
     """Where a terminal cannot show a character, print another one instead of failing."""
 
-    def plain(error):
+    def plain(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)  # these streams are written to
         return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
 
     codecs.register_error("tensim.plain", plain)
@@ -51,7 +62,7 @@ def use_plain_characters():
             stream.reconfigure(errors="tensim.plain")
 
 
-def printable(data):
+def printable(data: Any) -> Any:
     """Text, or plain data with text in it, without control characters, which a file could give to the terminal."""
     if isinstance(data, dict):
         return {printable(key): printable(value) for key, value in data.items()}
@@ -62,12 +73,12 @@ def printable(data):
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in data)
 
 
-def print_error(text, label="error:"):
+def print_error(text: object, label: str = "error:") -> None:
     """A line on standard error, in red where a terminal shows it."""
     click.echo(f"{click.style(label, fg='red')} {printable(str(text))}", err=True)
 
 
-def report_error(error, json_to):
+def report_error(error: TensimError, json_to: str | None) -> NoReturn:
     """Print an error, as JSON too if that was asked for, and leave with its exit code."""
     if isinstance(error, SimulatorError):
         click.secho("This is a defect of tensim; please report it:", fg="red", err=True)
@@ -82,7 +93,7 @@ def report_error(error, json_to):
     sys.exit(error.exit_code)
 
 
-def require_writable(path, suffixes=()):
+def require_writable(path: str | None, suffixes: tuple[str, ...] = ()) -> None:
     """UsageError now, rather than an error after the work, when a file cannot be written or has another suffix.
 
     `suffixes`: what its name may end in; empty: in anything.
@@ -100,7 +111,7 @@ def require_writable(path, suffixes=()):
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
-def require_report_folder(path):
+def require_report_folder(path: str | None) -> None:
     """UsageError now, rather than an error after the work, when the folder of a report cannot be made or written to."""
     if path is not None:
         from tensim.tool_files.report import require_folder
@@ -111,10 +122,10 @@ def require_report_folder(path):
 class Outputs:
     """Files that a command writes when its work is done: one that fails is reported at the end and stops no other."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.failures = []
 
-    def write(self, path, action):
+    def write(self, path: str, action: Callable[[], object]) -> None:
         """`action()` writes to `path`."""
         try:
             action()
@@ -123,13 +134,19 @@ class Outputs:
         except UsageError as error:
             self.failures.append(error)
 
-    def write_page(self, path, summary):
+    def write_page(self, path: str, summary: dict[str, Any]) -> None:
         """Write the HTML page of a run."""
         from tensim.html_report.page import write_html
 
         self.write(path, lambda: write_html(path, summary))
 
-    def finish(self, summary, json_to, report, error=None):
+    def finish(
+        self,
+        summary: dict[str, Any],
+        json_to: str | None,
+        report: Callable[[dict[str, Any]], object],
+        error: TensimError | None = None,
+    ) -> None:
         """Write the summary of a run, which may have written files itself, as JSON; then report; then raise what failed first.
 
         `report(summary)` prints for people, unless JSON goes there: last, as whoever reads it may close the pipe.  `error`: what
@@ -151,7 +168,7 @@ class Outputs:
             raise errors[0]
 
 
-def write_json(data, target):
+def write_json(data: Any, target: str) -> None:
     """Write results to a file, or to standard output."""
     text = json_text(data)
     if target == TO_STDOUT:
@@ -160,7 +177,7 @@ def write_json(data, target):
         write_output(target, text + "\n")
 
 
-def report_console():
+def report_console() -> Console:
     """Where reports for people go: as wide as the terminal; elsewhere lines are not broken, so that their words can be found."""
     from rich.console import Console
 
@@ -172,7 +189,7 @@ def report_console():
 class progress_bar:
     """Progress on standard error: simulated time and host speed; where that is no terminal, a line from time to time."""
 
-    def __enter__(self):
+    def __enter__(self) -> Callable[[str], None]:
         self.begun, self.progress = time.perf_counter(), None
         if sys.stderr.isatty():
             self.progress, self.task = _start_progress()
@@ -184,19 +201,19 @@ class progress_bar:
         self.builds.__enter__()
         return self.update
 
-    def update(self, text):
+    def update(self, text: str) -> None:
         """Say what is under way."""
         if self.progress is not None:
             self.progress.update(self.task, description=text)
         else:
             self.text = text
 
-    def _tell(self):
+    def _tell(self) -> None:
         while not self.ended.wait(TOLD_EVERY):
             seconds = time.perf_counter() - self.begun
             print(f"tensim: {printable(self.text)} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         self.builds.__exit__(*exception)
         if self.progress is not None:
             self.progress.stop()
@@ -205,7 +222,7 @@ class progress_bar:
             self.ticker.join()
 
 
-def _start_progress():
+def _start_progress() -> tuple[Progress, TaskID]:
     """(`rich.progress.Progress`, its task)."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -1,5 +1,9 @@
 """`tensim run` and `tensim examples`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import click
 
 from tensim.cli.options import (
@@ -29,7 +33,7 @@ from tensim.sim.errors import TensimError
 
 @click.command()
 @json_option
-def examples(json_to):
+def examples(json_to: str | None) -> None:
     """List the example programs."""
     from tensim.examples import EXAMPLES
 
@@ -66,7 +70,16 @@ def examples(json_to):
 @tt_report_option
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
-def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **options):
+def run(
+    timeline: str | None,
+    speedscope: str | None,
+    noc_trace: str | None,
+    html: str | None,
+    tt_report: str | None,
+    roofline: str | None,
+    json_to: str | None,
+    **options: Any,
+) -> None:
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import run_program
 
@@ -92,7 +105,7 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
     outputs.finish(summary, json_to, _print_report, wrong)
 
 
-def _print_report(summary):
+def _print_report(summary: dict[str, Any]) -> None:
     from tensim.cli.report import print_report  # not for JSON
 
     print_report(summary)

@@ -5,5 +5,5 @@ import click
 from tensim.cli.main import main as lazy
 
 main = click.Group(
-    lazy.name, commands={name: command.load() for name, command in lazy.commands.items()}, help=lazy.help
+    lazy.name, commands=[one.load() for commands in lazy.sections.values() for one in commands], help=lazy.help
 )

@@ -1,11 +1,20 @@
 """The report of a run for people: rich tables of time, stalls, memory, links and source lines."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from rich.markup import escape
 from rich.table import Table
 
 from tensim.analysis.verdict import headline
 from tensim.cli.output import report_console
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Summary: TypeAlias = dict[str, Any]  # of a run: docs/design.md#9-machine-readable-output
 LINE_COLUMNS = 66  # what the table of lines takes beside the source text
 FOLDED = ("waiting for", "line", "link", "longest wait")  # columns that take several lines where the terminal is narrow
 ADVICE_SHOWN = 3
@@ -24,11 +33,11 @@ NARROW = 70  # columns below which tables leave out what explains the rest
 SLIGHT_LOAD = 0.1  # busy units of a core below which the clock stays what it is
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _lasted(summary):
+def _lasted(summary: Summary) -> str:
     """What the run lasted, where that is not what its programs took."""
     cycles, span = summary["cycles"], summary["span_cycles"]
     if span == cycles:
@@ -36,7 +45,7 @@ def _lasted(summary):
     return f", [bold]{span:,} cycles[/] = {summary['device_seconds'] * span / cycles * 1e6:,.2f} µs from start to end"
 
 
-def _print_lasting(console, lasting):
+def _print_lasting(console: Console, lasting: dict[str, Any] | None) -> None:
     """What the same takes under lasting load, unless it leaves the clock as it is."""
     if lasting and lasting["load"] > SLIGHT_LOAD:
         console.print(
@@ -45,7 +54,7 @@ def _print_lasting(console, lasting):
         )
 
 
-def _table(title, *columns):
+def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
         left = column in (
@@ -65,7 +74,7 @@ def _table(title, *columns):
     return table
 
 
-def print_report(summary, console=None):
+def print_report(summary: Summary, console: Console | None = None) -> None:
     """Print the summary of a run (`tensim.analysis.summary.collect` with the command line's additions)."""
     console = console or report_console()
     cycles, seconds = summary["cycles"], summary["device_seconds"]
@@ -130,7 +139,7 @@ def print_report(summary, console=None):
         console.print(f"- {escape(one['title'])}")
 
 
-def print_advice(summary, console=None):
+def print_advice(summary: Summary, console: Console | None = None) -> None:
     """Print what `tensim advise` has found: the verdict, the advice with its gains, and every experiment."""
     console = console or report_console()
     console.print(
@@ -162,7 +171,7 @@ def print_advice(summary, console=None):
     _print_cores(console, summary)
 
 
-def _print_verdict(console, summary):
+def _print_verdict(console: Console, summary: Summary) -> None:
     """What bounds the run, with the figures that say so."""
     verdict = summary["verdict"]
     if verdict is None:
@@ -172,7 +181,7 @@ def _print_verdict(console, summary):
         console.print(f"- {escape(text)}")
 
 
-def _print_links(console, summary, narrow):
+def _print_links(console: Console, summary: Summary, narrow: bool) -> None:
     """The busiest links: how busy over time, and what waited for them."""
     columns = "link", "busy" if narrow else "utilization", "stalls" if narrow else "stall cycles", "MB"
     table = _table("Busiest links", *columns, *(() if narrow else ("over time", "longest wait")))
@@ -186,11 +195,11 @@ def _print_links(console, summary, narrow):
     console.print(table)
 
 
-def _link(link):
+def _link(link: dict[str, Any]) -> str:
     return f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']})"
 
 
-def _print_channels(console, summary, narrow):
+def _print_channels(console: Console, summary: Summary, narrow: bool) -> None:
     """The busiest DRAM channels: how busy over time, and what waited for them."""
     columns = "channel", "of peak", "MB read", "MB written"
     table = _table("Busiest DRAM channels", *columns, *(() if narrow else ("over time", "longest wait")))
@@ -206,19 +215,19 @@ def _print_channels(console, summary, narrow):
         console.print(table)
 
 
-def _longest_wait(one):
+def _longest_wait(one: dict[str, Any]) -> str:
     """The longest wait for a link or channel, and whose it was."""
     return f"{one['longest_wait_cycles']:,} of {one['longest_wait_of']}" if one["longest_wait_cycles"] else "none"
 
 
-def _sparkline(shares):
+def _sparkline(shares: Sequence[float]) -> str:
     """Shares of windows as bars of one character, at most `SPARKLINE` of them."""
     joined = -(-len(shares) // SPARKLINE)
     means = [shares[i : i + joined] for i in range(0, len(shares), joined or 1)]
     return "".join(BARS[min(int(sum(part) / len(part) * len(BARS)), len(BARS) - 1)] for part in means)
 
 
-def _print_buffers(console, summary):
+def _print_buffers(console: Console, summary: Summary) -> None:
     """A line per circular buffer: how full it was, and who waited for it."""
     if not summary["circular_buffers"]:
         return
@@ -231,7 +240,7 @@ def _print_buffers(console, summary):
     console.print(table)
 
 
-def _print_zones(console, summary):
+def _print_zones(console: Console, summary: Summary) -> None:
     """A line per profiler zone, where they were asked for (`--zones`): the ones that took most first."""
     if "zones" not in summary:
         return
@@ -249,7 +258,7 @@ def _print_zones(console, summary):
         console.print(f"and {len(summary['zones']) - ZONES_SHOWN} more (--json has all)")
 
 
-def _print_cores(console, summary):
+def _print_cores(console: Console, summary: Summary) -> None:
     """A map of the worker grid: percent of the time for which each core's busiest thread is at work."""
     cores = summary["cores"]
     if cores is None:
@@ -265,7 +274,7 @@ def _print_cores(console, summary):
         console.print("  " + "".join(line))
 
 
-def _cell(row):
+def _cell(row: dict[str, Any]) -> str:
     """A core of the map, three columns wide, the more intense the more it is at work."""
     if row["active_share"] == 0:
         return "[dim]  ·[/]"

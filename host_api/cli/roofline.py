@@ -1,5 +1,9 @@
 """The roofline plot of a run: attained FLOP/s over FLOP per DRAM byte, under the roofs of the matrix unit and DRAM."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -12,7 +16,7 @@ from tensim.sim.output_files import write_figure
 SPAN = 64  # the axis reaches this factor to both sides of the ridge points
 
 
-def write_roofline(summary, path):
+def write_roofline(summary: dict[str, Any], path: str) -> None:
     """Write the plot of a run's summary (`tensim.sim.chip.statistics.collect`) to `path`; its ending tells the format.
 
     UsageError for a run without matrix or vector arithmetic, or without DRAM traffic: it has no place on a roofline.

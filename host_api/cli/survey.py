@@ -1,13 +1,20 @@
 """`tensim survey`: what becomes of a folder of the vendor's tests: of its library, or of its LLK suite."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tensim.cli.options import CYCLES, arch_option, json_option, overrides_option
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.library.survey import Survey
 
 SHOWN = 40  # tests and reasons of the printed report
 
@@ -39,7 +46,21 @@ SHOWN = 40  # tests and reasons of the printed report
     help="The JSON of an earlier survey: list what changed, and fail if a test does not pass any more.",
 )  # fmt: skip
 @json_option
-def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, seconds, perf, keep, baseline, json_to):
+def survey(
+    folder: str,
+    python: str | None,
+    arch: str,
+    numerics: str | None,
+    overrides: tuple[str, ...],
+    check: bool,
+    max_cycles: int | None,
+    limit: int,
+    seconds: float,
+    perf: bool,
+    keep: str | None,
+    baseline: str | None,
+    json_to: str | None,
+) -> None:
     """Run a selection of the pytest files below FOLDER with the vendor's library: how many pass, family by family.
 
     Where FOLDER holds the vendor's LLK test suite (tt-llk/tests/python_tests of an installed ttnn), its tests drive a chip register
@@ -79,7 +100,9 @@ def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, 
         raise click.exceptions.Exit(1)
 
 
-def _suite(folder, python, arch, options, limit, seconds, perf):
+def _suite(
+    folder: str, python: str | None, arch: str, options: Iterable[str], limit: int, seconds: float, perf: bool
+) -> Survey:
     """The `Survey` of the LLK suite."""
     from tensim.drop_in.suite import build_apart, prepared
     from tensim.library.survey import Survey, require_package
@@ -91,7 +114,7 @@ def _suite(folder, python, arch, options, limit, seconds, perf):
     return Survey(copy, python, None, tuple(options), limit, seconds, patterns)
 
 
-def _tests_of(path):
+def _tests_of(path: str) -> list[dict[str, str]]:
     try:
         return [
             {"test": test["test"], "outcome": test["outcome"]} for test in json.loads(Path(path).read_text())["tests"]
@@ -100,7 +123,7 @@ def _tests_of(path):
         raise UsageError(f"{path} is not the JSON of a survey") from error
 
 
-def _print(result):
+def _print(result: dict[str, Any]) -> None:
     width = max(len(name) for name in (*result["families"], "family", "total"))
     names = list(result["total"])
     click.echo("  ".join([f"{'family':{width}}", f"{'tests':>7}", *(f"{name:>8}" for name in names)]))
@@ -114,7 +137,7 @@ def _print(result):
         _print_some(f"{change} than in the baseline", result.get(change, ()))
 
 
-def _print_some(title, lines):
+def _print_some(title: str, lines: Sequence[str]) -> None:
     if lines:
         click.echo(f"{title}:")
     for line in lines[:SHOWN]:

@@ -1,7 +1,11 @@
 """`tensim sweep`."""
 
+from __future__ import annotations
+
 import sys
 import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 import click
 
@@ -42,7 +46,15 @@ EVERY = 10  # seconds between two lines of progress where there is no terminal
 )
 @check_option(False)
 @json_option
-def sweep(varied, folder, processes, cluster, retry_failed, json_to, **problem):
+def sweep(
+    varied: tuple[str, ...],
+    folder: str,
+    processes: int | None,
+    cluster: str | None,
+    retry_failed: bool,
+    json_to: str | None,
+    **problem: Any,
+) -> None:
     """Run a program at many points, and write a table with a row for each.
 
     NAME is an example or a file; without one, --over program=A,B names them.  Started again, a sweep goes on where it was.
@@ -55,8 +67,11 @@ def sweep(varied, folder, processes, cluster, retry_failed, json_to, **problem):
     from tensim.sweeps.run import run_sweep
     from tensim.sweeps.table import TABLE
 
-    options = {"folder": folder, "processes": processes, "retry_failed": retry_failed, "on_progress": _Teller()}
-    with options["on_progress"]:
+    teller = _Teller()
+    options: dict[str, Any] = {
+        "folder": folder, "processes": processes, "retry_failed": retry_failed, "on_progress": teller,
+    }  # fmt: skip
+    with teller:
         if cluster is None:
             rows, _ = run_sweep(program, over, settings, **options)
         else:
@@ -75,7 +90,7 @@ def sweep(varied, folder, processes, cluster, retry_failed, json_to, **problem):
         sys.exit(1)
 
 
-def _show(rows, names):
+def _show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     """The first rows: what varied, cycles, what bounds the run, and errors."""
     from rich.markup import escape
     from rich.table import Table
@@ -95,32 +110,34 @@ def _show(rows, names):
 class _Teller:
     """Progress on standard error: one line that changes on a terminal, else a line from time to time and the last one."""
 
-    def __init__(self):
-        self.terminal, self.last, self.told = sys.stderr.isatty(), None, -EVERY
+    def __init__(self) -> None:
+        self.terminal = sys.stderr.isatty()
+        self.last: str | None = None
+        self.told: float = -EVERY
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> None:
         self.last = text
         if self.terminal:
             click.echo(f"\r\x1b[K{text}", nl=False, err=True)
         elif time.monotonic() - self.told >= EVERY:
             self._line()
 
-    def _line(self):
+    def _line(self) -> None:
         self.told = time.monotonic()
         click.echo(self.last, err=True)
         self.last = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         if self.terminal and self.last is not None:
             click.echo("", err=True)
         elif self.last is not None:
             self._line()
 
 
-def parse_over(texts):
+def parse_over(texts: Iterable[str]) -> dict[str, list[Any]]:
     """{name: values} of texts like "noc.hop_cycles=3,5,9"; UsageError for another form and for a name that comes twice.
 
     Values of settings that are texts stay texts; others are read as YAML scalars.  A comma inside brackets divides nothing.
@@ -146,7 +163,7 @@ def parse_over(texts):
     return over
 
 
-def _divided(text):
+def _divided(text: str) -> list[str]:
     """The parts of a text between commas that stand in no brackets."""
     parts, depth = [""], 0
     for character in text:

@@ -1,12 +1,22 @@
 """The commands of `tensim` that deal with systems of devices: `query` and `check`."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from tensim.cli.options import json_option
 from tensim.cli.output import TO_STDOUT, progress_bar, report_console, require_writable, write_json
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.runtime.description import CompatReport
+    from tensim.runtime.selection import DeviceInfo, Selection
+    from tensim.runtime.system import System
+    from tensim.traces.light_metal.binary import Binary
 
 SYSTEM_HELP = "Boards and architectures that the system has, e.g. n300 or wormhole_b0,blackhole."
 
@@ -16,7 +26,7 @@ SYSTEM_HELP = "Boards and architectures that the system has, e.g. n300 or wormho
 @click.option("--system", "boards", help=f"{SYSTEM_HELP}  [default: one chip of every architecture]")
 @click.option("--explain", metavar="SPEC", help="Also say what a device spec selects, and why, term by term.")
 @json_option
-def query(pattern, boards, explain, json_to):
+def query(pattern: str, boards: str | None, explain: str | None, json_to: str | None) -> None:
     """List the devices of a system whose specs match a shell PATTERN, and its links.
 
     A spec of the list opens the device: `run --device SPEC`, `System.open(SPEC)`.
@@ -35,7 +45,7 @@ def query(pattern, boards, explain, json_to):
         _print_query(result)
 
 
-def _query(system, pattern, explain):
+def _query(system: System, pattern: str, explain: str | None) -> dict[str, Any]:
     return {
         **system.describe(),
         "devices": [dataclasses.asdict(info) for info in system.list_devices(pattern)],
@@ -43,7 +53,7 @@ def _query(system, pattern, explain):
     }
 
 
-def _selection(selection):
+def _selection(selection: Selection) -> dict[str, Any]:
     """The verdicts on a spec: {"default", "devices": [{"name", "device", "params", "terms": [{"term", "verdict"}]}]}."""
     rows = [
         {
@@ -57,7 +67,7 @@ def _selection(selection):
     return {"default": selection.default, "devices": rows}
 
 
-def _print_query(result):
+def _print_query(result: dict[str, Any]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -89,7 +99,7 @@ def _print_query(result):
 @click.option("--system", "boards", help=f"Check against a whole system. {SYSTEM_HELP}")
 @click.option("--exact", is_flag=True, help="The system must equal the one that the file was made for.")
 @json_option
-def check(file, spec, boards, exact, json_to):
+def check(file: str, spec: str | None, boards: str | None, exact: bool, json_to: str | None) -> NoReturn:
     """Check whether a saved binary FILE fits a device.
 
     A binary of programs is compared in what its programs use, a captured run in what its commands ask of the chip.
@@ -112,7 +122,7 @@ def check(file, spec, boards, exact, json_to):
     raise SystemExit(0 if report.ok else 1)
 
 
-def _check(file, spec, boards, mode):
+def _check(file: str, spec: str | None, boards: str | None, mode: str) -> CompatReport:
     from tensim.light_metal.binary import verified
     from tensim.running.device_choice import boards_for, declared
     from tensim.runtime.binaries import Binary
@@ -126,7 +136,7 @@ def _check(file, spec, boards, mode):
         return check(Binary.load(opened), system if spec is None else describe_declared(system, infos[0]), mode)
 
 
-def _one(selection, spec):
+def _one(selection: Selection, spec: str) -> DeviceInfo:
     choices = list(selection.values())
     if len(choices) != 1 or choices[0].info is None:
         raise UsageError(
@@ -135,7 +145,7 @@ def _one(selection, spec):
     return choices[0].info
 
 
-def _check_capture(opened, system, infos, mode):
+def _check_capture(opened: Binary, system: System, infos: Iterable[DeviceInfo], mode: str) -> CompatReport:
     """A captured run against the chip that it fits best."""
     from tensim.runtime.description import CompatReport, unified_diff
     from tensim.traces.light_metal.read import described_chip

@@ -1,5 +1,7 @@
 """`tensim ttnn`: programs that say `import ttnn`, on tensim.ttnn or on the vendor's own library."""
 
+from __future__ import annotations
+
 from argparse import ArgumentTypeError
 from dataclasses import replace
 
@@ -15,7 +17,7 @@ CARDS = {"n300": N300, "t3k": N300}
     add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def ttnn(arguments):
+def ttnn(arguments: tuple[str, ...]) -> None:
     """Run a ttnn program on a simulated chip and list its operations."""
     from tensim.library.sampling import OCCURRENCES
     from tensim.sim.host.wiring import BOARDS
@@ -62,7 +64,7 @@ def ttnn(arguments):
     main(request, given.python, given.occurrences if given.sample else None, board)
 
 
-def _items(text):
+def _items(text: str) -> tuple[int, str]:
     """(number, name) of N:NAME."""
     number, found, name = text.partition(":")
     if not (found and name and number.isascii() and number.isdigit() and int(number)):

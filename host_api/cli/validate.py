@@ -1,7 +1,12 @@
 """`tensim validate KIND FILE...`: published measurements against simulation."""
 
+from __future__ import annotations
+
 import importlib
 import os
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any
 
 import click
 
@@ -23,7 +28,17 @@ SHOWN_SKIPS = 10
 @noc_option
 @click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
-def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
+def validate(
+    kind: str,
+    files: tuple[str, ...],
+    group_by: str | None,
+    metric: str | None,
+    plot: str | None,
+    jobs: int,
+    noc_model: str,
+    fresh: bool,
+    json_to: str | None,
+) -> None:
     """Re-create measured rows of FILES as programs, simulate them and compare; KIND is what was measured.
 
     docs/validation/ says how the rows of each KIND become programs.  For numerics, FILES are folders of golden cases (index.json
@@ -45,6 +60,7 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         from tensim.cli.validate_numerics import report
 
         return report(files, group_by, plot, json_to)
+    assert module is not None  # of every other kind
     getattr(module, "require", lambda: None)()
     tables, broken = [], []
     for path in files:
@@ -92,7 +108,9 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         raise TensimError("no row could be compared", kind="nothing_compared")
 
 
-def mark_structure(result, structure, group_of):
+def mark_structure(
+    result: dict[str, Any], structure: Callable[[dict[str, Any]], str], group_of: Callable[[dict[str, Any]], str]
+) -> None:
     """Say of each row, and of each group, whether its programs are the measured ones or re-creations: "structure"."""
     kinds = {}
     for row in result["rows"]:
@@ -102,7 +120,7 @@ def mark_structure(result, structure, group_of):
         result["groups"][name]["structure"] = found.pop() if len(found) == 1 else "mixed"
 
 
-def reader_of(kind, module, metric):
+def reader_of(kind: str, module: ModuleType | None, metric: str | None) -> Any:
     """How the rows are read for --metric; None: the kind's own way.  UsageError for a metric that the kind has not."""
     if metric is None:
         return None
@@ -114,7 +132,7 @@ def reader_of(kind, module, metric):
     return metrics[metric]
 
 
-def check_columns(group_by, tables):
+def check_columns(group_by: str | None, tables: Iterable[tuple[Sequence[Any], Any]]) -> list[str] | None:
     """The columns of --group-by; UsageError for one that a file has not."""
     if group_by is None:
         return None
@@ -126,7 +144,7 @@ def check_columns(group_by, tables):
     return names
 
 
-def print_summary(kind, result, skipped):
+def print_summary(kind: str, result: dict[str, Any], skipped: Sequence[dict[str, Any]]) -> None:
     """The groups, the bad ones first, then all rows."""
     from rich.table import Table
 
@@ -177,7 +195,7 @@ def print_summary(kind, result, skipped):
         click.echo(f"{unmeasured} of them have no measured value (--json lists what is simulated)")
 
 
-def print_pairs(pairs):
+def print_pairs(pairs: dict[str, Any]) -> None:
     """How often simulation orders two designs as silicon does, the bad groups first."""
     from rich.table import Table
 

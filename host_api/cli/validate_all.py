@@ -3,7 +3,11 @@
 make validate DATA=FOLDER and make validate-quick run this.
 """
 
+from __future__ import annotations
+
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -19,9 +23,12 @@ from tensim.validation.figures import kept_gaps_in_words
 from tensim.validation.goals import AT_LEAST
 from tensim.validation.sample_rows import write_sample
 
+if TYPE_CHECKING:
+    from tensim.validation.goals import Verdict
+
 
 @click.group(cls=Commands, invoke_without_command=False)
-def main():
+def main() -> None:
     """All validations at once."""
 
 
@@ -34,7 +41,16 @@ def main():
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
 @click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
-def run_command(folders, quick, update_baseline, because, plots, jobs, fresh, json_to):
+def run_command(
+    folders: tuple[str, ...],
+    quick: bool,
+    update_baseline: bool,
+    because: str | None,
+    plots: str | None,
+    jobs: int,
+    fresh: bool,
+    json_to: str | None,
+) -> None:
     """Simulate all rows of the files below FOLDERS (tables, golden cases, NoC recordings), compare, judge by the goals."""
     require_writable(json_to)
     if bool(folders) == quick:
@@ -68,14 +84,14 @@ def run_command(folders, quick, update_baseline, because, plots, jobs, fresh, js
 
 @main.command(name="sample")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
-def sample_command(folders):
+def sample_command(folders: tuple[str, ...]) -> None:
     """Draw the sample of --quick anew from the files below FOLDERS."""
     click.echo(f"{write_sample(folders, SAMPLE)} rows in {SAMPLE}")
 
 
 @main.command(name="costs")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
-def costs_command(jobs):
+def costs_command(jobs: int) -> None:
     """Write what the vector unit's functions cost, by the vendor's LLK on the instruction level: the operation level's table."""
     from tensim.validation.instruction import vector_costs
 
@@ -87,7 +103,7 @@ def costs_command(jobs):
     click.echo(f"{vector_costs.write(found)} functions in {vector_costs.TABLE}")
 
 
-def print_lines(result):
+def print_lines(result: dict[str, Any]) -> None:
     """The summary table."""
     table = Table(title="simulated against measured, |error| in %")
     for name in ("kind", "chip"):
@@ -107,7 +123,7 @@ def print_lines(result):
         click.echo(f"{result['unknown_rows']:,} rows in these {len(result['unknown_files'])} files")
 
 
-def print_evidence(lines):
+def print_evidence(lines: Iterable[dict[str, Any]]) -> None:
     """The same apart by what the rows are worth: those that chose parameters beside those that no parameter has seen."""
     table = Table(title="by the use of the rows; family: median of the families' medians")
     for name in ("kind", "chip", "rows"):
@@ -123,7 +139,7 @@ def print_evidence(lines):
     Console(width=120).print(table)
 
 
-def print_verdicts(verdicts):
+def print_verdicts(verdicts: Iterable[Verdict]) -> None:
     """What must be reached, and whether it is."""
     table = Table(title="goals")
     for name in ("kind", "chip", "figure", "of the groups", "of the rows"):

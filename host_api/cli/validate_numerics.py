@@ -1,5 +1,10 @@
 """What `tensim validate numerics DIR...` prints: per operation, formats and fidelity, how many datums differ."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
 import click
 
 from tensim.cli.output import TO_STDOUT, progress_bar, report_console, write_json
@@ -9,7 +14,7 @@ from tensim.validation.numerics.rows import validate_folder
 SHOWN_SKIPS = 10
 
 
-def report(folders, group_by, plot, json_to):
+def report(folders: Iterable[str], group_by: str | None, plot: str | None, json_to: str | None) -> None:
     """Run the cases of all folders; UsageError for options that mean nothing here."""
     if group_by or plot:
         raise UsageError("validate numerics takes neither --group-by nor --plot: cases are equal or not")
@@ -26,7 +31,7 @@ def report(folders, group_by, plot, json_to):
         raise TensimError("no case could be compared", kind="nothing_compared")
 
 
-def print_table(result):
+def print_table(result: dict[str, Any]) -> None:
     """Groups with differences first."""
     from rich.table import Table
 

@@ -3,6 +3,8 @@
 This file is run by the library's Python, without tensim: it imports nothing but the standard library.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import importlib.abc
@@ -16,6 +18,9 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
 
 OPERATION = 32
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,43 +37,45 @@ PROCESS_DIGITS = 8
 class Teller:
     """Says over a connection of its own which operation begins, and when it ends; without tensim it says nothing."""
 
-    def __init__(self):
-        self.connection = None
+    def __init__(self) -> None:
+        self.connection: socket.socket | None = None
 
-    def begin(self, operation):
+    def begin(self, operation: dict[str, Any]) -> str:
         """An operation begins; returns why something before it has failed, or ''."""
         return self.tell({"begin": operation})
 
-    def end(self, outputs=()):
+    def end(self, outputs: Iterable[dict[str, Any]] = ()) -> str:
         """The operation that began last ends, when all that it has launched has run, with these tensors as results; returns why
         it has failed, or ''.
         """
         return self.tell({"end": list(outputs)})
 
-    def tell(self, message):
+    def tell(self, message: dict[str, Any]) -> str:
         flush_device()
         text = json.dumps(message).encode()
         if self.connection is None:
             self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.connection.connect(os.environ["TENSIM_LIBRARY_SOCKET"])
         self.connection.sendall(struct.pack("<2I", OPERATION, len(text)) + text)
-        (size,) = struct.unpack("<I", self.receive(4))
-        return self.receive(size).decode()
+        (size,) = struct.unpack("<I", receive(self.connection, 4))
+        return receive(self.connection, size).decode()
 
-    def receive(self, size):
-        data = b""
-        while len(data) < size:
-            more = self.connection.recv(size - len(data))
-            if not more:
-                raise ConnectionError("the simulator has ended")
-            data += more
-        return data
+
+def receive(connection: socket.socket, size: int) -> bytes:
+    """So many bytes of a connection."""
+    data = b""
+    while len(data) < size:
+        more = connection.recv(size - len(data))
+        if not more:
+            raise ConnectionError("the simulator has ended")
+        data += more
+    return data
 
 
 teller = Teller()
 
 
-def flush_device():
+def flush_device() -> None:
     """Let the simulation device send what it has collected.
 
     It puts the address of the function that does into the environment of C, of which Python has a copy.
@@ -81,12 +88,12 @@ def flush_device():
         ctypes.CFUNCTYPE(None)(address)()
 
 
-def describe(value):
+def describe(value: Any) -> dict[str, Any] | None:
     """Shape and element type of a tensor, and where it lies if it is on a device; None for what is no tensor."""
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or not hasattr(value, "layout"):
         return None
-    found = {"shape": [int(size) for size in shape], "dtype": word(dtype).lower()}
+    found: dict[str, Any] = {"shape": [int(size) for size in shape], "dtype": word(dtype).lower()}
     with contextlib.suppress(Exception):  # releases differ in what they tell
         memory = value.memory_config()
         if word(value.storage_type()) == "HOST":
@@ -99,12 +106,12 @@ def describe(value):
     return found
 
 
-def word(value):
+def word(value: object) -> str:
     """The last part of an enumeration's name."""
     return str(value).rsplit(".", 1)[-1]
 
 
-def cores_of(memory):
+def cores_of(memory: Any) -> list[list[int]]:
     """[[x, y, x, y] of the first and the last core of each range] of a sharded tensor; [] of others."""
     shards = memory.shard_spec
     if shards is None:
@@ -112,7 +119,7 @@ def cores_of(memory):
     return [[one.start.x, one.start.y, one.end.x, one.end.y] for one in shards.grid.ranges()]
 
 
-def tensors_in(values):
+def tensors_in(values: Iterable[Any]) -> list[dict[str, Any]]:
     """Descriptions of the tensors among values and in the lists among them."""
     found = []
     for value in values:
@@ -123,7 +130,7 @@ def tensors_in(values):
     return found
 
 
-def settings_of(named):
+def settings_of(named: Mapping[str, Any]) -> dict[str, str]:
     """{name: text} of the arguments that are settings: no tensors, not long."""
     texts = {
         name: OWN_ADDRESS.sub("", str(value))
@@ -133,15 +140,15 @@ def settings_of(named):
     return {name: text for name, text in texts.items() if len(text) <= LONGEST_SETTING}
 
 
-def is_of_library(value):
+def is_of_library(value: Any) -> bool:
     """Whether a value is of one of the library's classes, and no tensor."""
     return type(value).__module__.startswith("ttnn") and not hasattr(value, "layout") and value is not None
 
 
-def told(call):
+def told(call: Callable[..., Any]) -> Callable[..., Any]:
     """An operation's call that says when it begins and ends."""
 
-    def run(self, *arguments, **named):
+    def run(self: Any, *arguments: Any, **named: Any) -> Any:
         operation = {
             "name": self.python_fully_qualified_name, "tensors": tensors_in((*arguments, *named.values())),
             "settings": settings_of(named),
@@ -165,7 +172,7 @@ def told(call):
     return run
 
 
-def tell_operations(module):
+def tell_operations(module: ModuleType) -> None:
     """Let the classes of operations in `ttnn.decorators` say when one begins and ends."""
     for kind in ("FastOperation", "Operation"):
         if hasattr(module, kind):
@@ -173,19 +180,19 @@ def tell_operations(module):
             operation.__call__ = told(operation.__call__)
 
 
-def offer_run_times(module):
+def offer_run_times(module: Any) -> None:
     """Add `query_op_runtime` to `ttnn.graph`."""
     run_times = load("tensim_run_times", RUN_TIMES)
     times = run_times.RunTimes(sys.modules["ttnn"], elapsed, described)
     module.query_op_runtime, module.RuntimeQueryResponse = times.query_op_runtime, run_times.RuntimeQueryResponse
 
 
-def elapsed():
+def elapsed() -> int:
     """ns that programs have taken on the device so far."""
     return int(teller.tell({"elapsed": True}))
 
 
-def described(arguments, named):
+def described(arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
     """[tensors, settings] of a call, wherever its tensors lie."""
     tensors = tensors_in((*arguments, *named.values()))
     plain = [str(value) for value in arguments if isinstance(value, SETTINGS) or is_of_library(value)]
@@ -199,49 +206,53 @@ def described(arguments, named):
 class Watch(importlib.abc.MetaPathFinder):
     """Changes modules of the library as soon as they are imported."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.changes = {"ttnn.decorators": tell_operations, "ttnn.graph": offer_run_times}
 
-    def find_spec(self, name, path, target=None):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
         change = self.changes.pop(name, None)
         if change is None:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path)
+        assert spec is not None and spec.loader is not None  # it is a module of the library's
         execute = spec.loader.exec_module
 
-        def exec_module(module):
+        def exec_module(module: ModuleType) -> None:
             execute(module)
             change(module)
 
-        spec.loader.exec_module = exec_module
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]  # of this one loader
         return spec
 
 
-def load(name, file, folders=None):
+def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
     """A module of a file of ours; `folders`: those of a package."""
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
+    assert spec is not None and spec.loader is not None  # of a file with Python's suffix
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def offer_stand_ins():
+def offer_stand_ins() -> None:
     """Offer what stands in for modules that tests of ttnn programs import, where nobody else has them."""
     package = load("tensim_stand_ins", os.path.join(STAND_INS, "__init__.py"), [STAND_INS])
     sys.meta_path.append(package.StandIns())
 
 
-def end_with_the_simulator():
+def end_with_the_simulator() -> None:
     """Let the system end this process when the simulator ends, however that does; elsewhere its next access does."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGTERM)
 
 
-def main(arguments):
+def main(arguments: Sequence[str]) -> None:
     end_with_the_simulator()
     sys.meta_path.insert(0, Watch())
     offer_stand_ins()
-    first, rest = arguments[0], arguments[1:]
+    first, *rest = arguments
     if first == "-m":
         sys.argv = rest
         sys.path[0] = os.getcwd()

@@ -6,13 +6,24 @@ docs/hardware/chips.md; the numbering of Blackhole's translated DRAM tiles was f
 other switched off.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.library.environment import Library
+    from tensim.sim.arch import Arch
+    from tensim.sim.host.wiring import Wiring
 
 # Places of an architecture's Tensix tiles along the axis that parts lack some of, and along the other
 TENSIX_TILES = {
     "wormhole_b0": ("rows", [*range(1, 6), *range(7, 12)], "columns", [1, 2, 3, 4, 6, 7, 8, 9]),
     "blackhole": ("columns", [*range(1, 8), *range(10, 17)], "rows", [*range(2, 12)]),
 }
+Place: TypeAlias = tuple[int, int]  # x, y
 MOST_HARVESTED = 2
 # Kinds of boards: identifier (its upper bits name the kind), name
 N150, N300, P150, P100 = (
@@ -22,8 +33,8 @@ ETHERNET_OF_P150, ALL_ETHERNET = 0x120, 0x3FFF  # masks of the tiles that lie id
 SECOND_PCIE = 0x2
 # Settings of a chip as the library sees it, where the description of its cluster is not read and where it is: Blackhole's columns
 # have their translated coordinates; without the description chips have all rows and columns, one of which dispatches
-BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
-AS_SEEN = {
+BLACKHOLE: dict[str, Any] = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
+AS_SEEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "wormhole_b0": ({"board": "n150_physical"}, {}),
     "blackhole": (BLACKHOLE | {"board": "p150_13x10"}, BLACKHOLE),
 }
@@ -40,18 +51,18 @@ MEMORIES = ("l1.size", "dram.bank_bytes")  # that a description may make smaller
 BLACKHOLE_DRAM, CHANNELS_PER_COLUMN, PORTS = (17, 12), 4, 3
 
 
-def as_seen(library, arch):
+def as_seen(library: Library, arch: Arch) -> dict[str, Any]:
     """Settings of a chip as a release sees it, as long as the user does not set them (`AS_SEEN`)."""
     return AS_SEEN[arch.name][_reads_description(library)]
 
 
-def _reads_description(library):
+def _reads_description(library: Library) -> bool:
     """Whether a release's driver reads the description of its cluster."""
     driver = library.folder / DRIVER
     return driver.is_file() and READS_DESCRIPTION in driver.read_bytes()
 
 
-def refuse_unseen(library, arch, seen):
+def refuse_unseen(library: Library, arch: Arch, seen: Arch) -> None:
     """UsageError for a chip that a release cannot be told of.  `seen`: the `Arch` without the user's settings."""
     for key, value in arch.values().items():
         if key.startswith(BUILT_IN) and key in seen and value != seen[key]:
@@ -77,7 +88,7 @@ def refuse_unseen(library, arch, seen):
         )
 
 
-def _harvested(arch):
+def _harvested(arch: Arch) -> list[int]:
     """Positions, among an architecture's rows or columns of Tensix tiles, of those that a part lacks; UsageError if none can.
 
     Of those that do not compute one dispatches: the first behind the others, as the library has it, if there is one.
@@ -92,7 +103,7 @@ def _harvested(arch):
     return missing
 
 
-def _missing(arch):
+def _missing(arch: Arch) -> list[int]:
     """Positions of those that do not compute; UsageError where no part has such workers."""
     axis, places, other, all_others = TENSIX_TILES[arch.name]
     width, height = arch.grid
@@ -111,13 +122,13 @@ def _missing(arch):
     return missing
 
 
-def _dispatching(places, held, missing):
+def _dispatching(places: Sequence[int], held: Sequence[int], missing: Sequence[int]) -> int:
     """Position of the row or column that dispatches, among those that do not compute."""
     behind = [i for i in missing if places[i] > held[-1]]
     return behind[0] if behind else missing[-1]
 
 
-def dispatching_tiles(arch):
+def dispatching_tiles(arch: Arch) -> list[tuple[Place, Place]]:
     """[((x, y) as the library names it, (x, y) on NoC 0)] of the Tensix tiles that dispatch: not among a chip's workers.
 
     The library numbers rows of Wormhole and columns of Blackhole that a part has one after another, those that dispatch last.
@@ -137,7 +148,7 @@ def dispatching_tiles(arch):
     return [((x, named), (there, physical)) for (x, _), (there, _) in others]
 
 
-def _lacking_channels(arch):
+def _lacking_channels(arch: Arch) -> list[int]:
     """The DRAM channels that the board lacks."""
     return sorted({*range(arch["dram.banks"] // arch["dram.banks_per_tile"])} - {*arch.dram_channels})
 
@@ -151,7 +162,7 @@ WORMHOLE_ETHERNET = [
 BLACKHOLE_ETHERNET = [((20 + i, 25), (x, 1)) for i, x in enumerate((1, 16, 2, 15, 3, 14, 4, 13, 5, 12, 6, 11, 7, 10))]
 
 
-def ethernet_tiles(arch):
+def ethernet_tiles(arch: Arch) -> list[tuple[Place, Place]]:
     """[((x, y) as the library names it, (x, y) on NoC 0)] of a chip's Ethernet tiles."""
     if arch.name != "blackhole":
         return WORMHOLE_ETHERNET
@@ -160,7 +171,7 @@ def ethernet_tiles(arch):
     return [(name, physical) for (name, _), physical in zip(BLACKHOLE_ETHERNET, kept, strict=False)]
 
 
-def ethernet_channels(arch):
+def ethernet_channels(arch: Arch) -> dict[Place, int]:
     """{(x, y) as the library names it: number of the Ethernet tile} of a chip."""
     if arch.name == "blackhole":
         return {name: number for number, (name, _) in enumerate(BLACKHOLE_ETHERNET)}
@@ -168,11 +179,11 @@ def ethernet_channels(arch):
     return {name: numbers[physical] for name, physical in WORMHOLE_ETHERNET}
 
 
-def _mask(numbers):
+def _mask(numbers: Iterable[int]) -> int:
     return sum(1 << number for number in numbers)
 
 
-def cluster_description(arch, wiring=None):
+def cluster_description(arch: Arch, wiring: Wiring | None = None) -> dict[str, Any]:
     """The description of a cluster of one chip, or of those that a `tensim.sim.host.wiring.Wiring` links.
 
     All chips stand behind PCIe of their own, also those of an n300 that have none: silicon's host reaches these through the other
@@ -210,7 +221,7 @@ def cluster_description(arch, wiring=None):
     }  # fmt: skip
 
 
-def chip_description(described, arch):
+def chip_description(described: dict[str, Any], arch: Arch) -> dict[str, Any]:
     """A release's own description of an architecture with the sizes of memories that a chip has."""
     bank = arch.dram_bank_bytes
     return described | {
@@ -218,14 +229,14 @@ def chip_description(described, arch):
     }  # fmt: skip
 
 
-def dram_places(described, arch):
+def dram_places(described: dict[str, Any], arch: Arch) -> tuple[tuple[Place, ...], ...]:
     """For each DRAM channel of the board the NoC coordinates by which the library may name it."""
     listed = [[tuple(map(int, text.split("-"))) for text in places] for places in described["dram"]]
     translated = _translated_channels(arch) if arch.name == "blackhole" else {}
     return tuple((*listed[channel], *translated.get(channel, ())) for channel in arch.dram_channels)
 
 
-def _translated_channels(arch):
+def _translated_channels(arch: Arch) -> dict[int, list[Place]]:
     """{channel: translated NoC coordinates} of a Blackhole.
 
     The column of a channel that is missing comes second; the place at the end of both columns is that channel's and the one's

@@ -4,15 +4,19 @@ folder that names our device.
 Nothing is written into the library's folder: the tree is one of symbolic links in tensim's cache.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -21,6 +25,10 @@ from tensim.library.identifiers import Commands
 from tensim.sim.engine.cache import cache_root
 from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.host.wiring import Wiring
 
 PACKAGE = Path(__file__).resolve().parent
 COMPILER = "runtime/sfpi/compiler/bin"
@@ -51,7 +59,7 @@ class Library:
     release: str
 
 
-def find_library(python=None):
+def find_library(python: str | Path | None = None) -> Library:
     """The `Library` of an interpreter, of TENSIM_LIBRARY_PYTHON, or of the first that has it.  UsageError: what is missing."""
     tried, python = [], python or os.environ.get(INTERPRETER)
     for candidate in [python] if python else _interpreters():
@@ -65,13 +73,13 @@ def find_library(python=None):
     )
 
 
-def _interpreters():
+def _interpreters() -> list[str]:
     """Pythons that may have the library: ours, if it does, and those on the path."""
     own = [sys.executable] if find_spec("ttnn") is not None else []
     return [*own, *(path for name in INTERPRETERS if (path := shutil.which(name)))]
 
 
-def _library_of(python):
+def _library_of(python: str | Path) -> Library | str:
     """A `Library`, or why there is none."""
     try:
         done = subprocess.run([python, "-c", FIND], capture_output=True, text=True, timeout=60)
@@ -83,7 +91,7 @@ def _library_of(python):
         return f"does not run as Python does (status {done.returncode})"
     if place is None:
         return f"Python {'.'.join(map(str, version))} without ttnn"
-    return Library(python, Path(place), release)
+    return Library(str(python), Path(place), release)
 
 
 @dataclass(frozen=True)
@@ -93,9 +101,11 @@ class Surroundings:
     root: Path
     device: Path
     kept: Path
-    channels: tuple  # of each DRAM channel the coordinates by which the library may name it
+    channels: tuple[
+        tuple[tuple[int, int], ...], ...
+    ]  # of each DRAM channel the coordinates by which the library may name it
 
-    def variables(self, socket, arch, chips=1):
+    def variables(self, socket: str | Path, arch: Arch, chips: int = 1) -> dict[str, str]:
         """Environment variables of the library's process."""
         return {name: value for name, value in QUIET.items() if name not in os.environ} | {
             "TT_METAL_SIMULATOR": str(self.device / DEVICES[arch.name]), "TT_METAL_SLOW_DISPATCH_MODE": "1",
@@ -105,7 +115,13 @@ class Surroundings:
         }  # fmt: skip
 
 
-def prepare(library, arch, room="library", install=None, wiring=None):
+def prepare(
+    library: Library,
+    arch: Arch,
+    room: str = "library",
+    install: Callable[[Path], object] | None = None,
+    wiring: Wiring | None = None,
+) -> Surroundings:
     """The `Surroundings` of a library and an architecture, made where they are not there, in a room of the cache.
 
     `wiring`: of several chips (`tensim.sim.host.wiring.Wiring`).
@@ -136,11 +152,11 @@ def prepare(library, arch, room="library", install=None, wiring=None):
     return Surroundings(root, device, kept, dram_places(described, arch))
 
 
-def _digest(text):
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _link_tree(folder, root, install):
+def _link_tree(folder: Path, root: Path, install: Callable[[Path], object]) -> None:
     """A tree of links to the library's, in which the tools of its compiler are those that `install(folder)` puts into a folder."""
     root.mkdir(parents=True, exist_ok=True)
     for entry in folder.iterdir():
@@ -152,7 +168,7 @@ def _link_tree(folder, root, install):
             link(root / "runtime" / entry.name, entry)
 
 
-def _install_compiler(tools):
+def _install_compiler(tools: Path) -> None:
     """Put the programs into a folder that pass command lines on to `server`."""
     tools.mkdir(parents=True, exist_ok=True)
     build_c(tools / "compiler", PACKAGE / "compiler.c", ())
@@ -160,14 +176,14 @@ def _install_compiler(tools):
         link(tools / f"{PREFIX}{name}", tools / "compiler")
 
 
-def link(place, target):
+def link(place: Path, target: str | Path) -> None:
     """Let a symbolic link lie at a place."""
     if not place.is_symlink() or os.readlink(place) != str(target):
         place.unlink(missing_ok=True)
         place.symlink_to(target)
 
 
-def build_c(target, source, flags):
+def build_c(target: Path, source: Path, flags: Sequence[str]) -> None:
     """Build a C file of ours, unless it is there as it was built of this source."""
     made, content = target.with_name(f"{target.name}.made"), hashlib.sha256(source.read_bytes()).hexdigest()
     if target.is_file() and read_sealed(made) == f"{content} {_digest_of(target)}".encode():
@@ -181,11 +197,11 @@ def build_c(target, source, flags):
     os.replace(partial, target)
 
 
-def _digest_of(path):
+def _digest_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _c_compiler():
+def _c_compiler() -> list[str]:
     """The command of a C compiler for this machine: the system's, or the one of the package ziglang."""
     for name in ("cc", "gcc", "clang"):
         if found := shutil.which(name):

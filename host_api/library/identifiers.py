@@ -4,12 +4,20 @@ The library writes a kernel's text into L1 at every launch: there the identifier
 over processes, so the commands are kept on disk beside it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import struct
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensim.sim.engine.sealed_files import write_atomically
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAGIC = b"tensim kernel id"
 TEXT_BYTES = len(MAGIC) + 32  # a multiple of 16: the library rounds texts up
@@ -23,17 +31,17 @@ SECTIONS = ("", ".text", ".rela.text", ".symtab", ".strtab", ".shstrtab")
 class Commands:
     """The compiler commands in a folder: {identifier: (arguments, working folder)}."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
-    def add(self, arguments, working_folder):
+    def add(self, arguments: Sequence[str], working_folder: str) -> bytes:
         """Keep a command; its identifier (32 bytes)."""
         text = json.dumps([arguments, working_folder])
         identifier = hashlib.sha256(text.encode()).digest()
         write_atomically(self.folder / f"{identifier.hex()}.json", text.encode())
         return identifier
 
-    def find(self, identifier):
+    def find(self, identifier: bytes) -> tuple[list[str], str]:
         """(arguments, working folder) of an identifier; KeyError when it is not known, or its file damaged."""
         try:
             text = (self.folder / f"{identifier.hex()}.json").read_bytes()
@@ -44,7 +52,7 @@ class Commands:
         arguments, working_folder = json.loads(text)
         return arguments, working_folder
 
-    def drop_damaged(self):
+    def drop_damaged(self) -> int:
         """Remove the files of commands that are not what was kept; their number."""
         found = [path for path in self.folder.glob("*.json") if _digest(path) != path.stem]
         for path in found:
@@ -52,20 +60,20 @@ class Commands:
         return len(found)
 
 
-def _digest(path):
+def _digest(path: Path) -> str | None:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return None
 
 
-def identifier_in(text):
+def identifier_in(text: bytes | NDArray[np.uint8]) -> bytes | None:
     """The identifier that a kernel's text carries, or None."""
     text = bytes(text)
     return text[len(MAGIC) : TEXT_BYTES] if text.startswith(MAGIC) else None
 
 
-def elf_of(identifier):
+def elf_of(identifier: bytes) -> bytes:
     """An executable for RISC-V whose text is the identifier; it passes as object, firmware and kernel.
 
     The library wants one segment that begins at the entry, and relocations for the text, of which there are none.

@@ -5,10 +5,13 @@ above the command's own.  Those files name the kernel's text and say what it is 
 data-movement kernels stand in the command.  Releases spread the same definitions over other files, so all are read.
 """
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tensim.light_metal.library_kernels import header_defines
 from tensim.sim.cores.riscv.compiler import Processor
@@ -46,11 +49,11 @@ class LibraryKernel(NamedTuple):
 
     kernel: CppKernel
     parameters: DataMovementParameters | ComputeParameters
-    circular_buffers: tuple
-    slots: tuple
+    circular_buffers: tuple[tuple[int, int, int, int], ...]
+    slots: tuple[int, ...]
 
 
-def kernel_of_command(arguments, folder):
+def kernel_of_command(arguments: Iterable[str], folder: str | Path) -> LibraryKernel | None:
     """The `LibraryKernel` that a command compiles, None for firmware, headers and links, and for the router, which is modelled.
 
     `arguments`: what stands behind the compiler's name; `folder`: where it runs.  The commands for the three processors of a
@@ -72,11 +75,12 @@ def kernel_of_command(arguments, folder):
     descriptors = "\n".join(path.read_text() for path in sorted(generated.glob("chlkc_*.h")))
     arrays = {name: _numbers(values) for name, values in ARRAY.findall(descriptors)}
     processor = KERNEL_SOURCES[Path(source).name]
-    settings = {
+    settings: dict[str, Any] = {
         "compile_args": _numbers(macros.get("KERNEL_COMPILE_TIME_ARGS", "")),
         "named_compile_args": _named_arguments(generated, macros),
         "opt_level": next((one[1:] for one in reversed(arguments) if re.fullmatch(r"-O\w*", one)), "O2"),
     }
+    parameters: ComputeParameters | DataMovementParameters
     if processor is None:
         settings["defines"] = _own(dict(MACRO.findall(_text(generated / "defines_generated.h"))))
         parameters = ComputeParameters(**_engine(descriptors, arrays, generated), **settings)
@@ -93,7 +97,7 @@ def kernel_of_command(arguments, folder):
     return LibraryKernel(kernel, parameters, _circular_buffers(arrays), slots_of(parameters))
 
 
-def kernel_file(folder):
+def kernel_file(folder: str | Path) -> str:
     """The kernel that a data-movement command in a folder compiles, by the file that the library has generated; "" without one."""
     path = _generated(folder) / "kernel_includes.hpp"
     lines = _text(path).splitlines() if path.is_file() else []
@@ -101,17 +105,17 @@ def kernel_file(folder):
     return found[0] if found else ""
 
 
-def named_arguments(arguments, folder):
+def named_arguments(arguments: Iterable[str], folder: str | Path) -> tuple[tuple[str, int], ...]:
     """((name, value), ...) of a command's named compile-time arguments."""
     return _named_arguments(_generated(folder), _macros(list(arguments)))
 
 
-def _generated(folder):
+def _generated(folder: str | Path) -> Path:
     """The folder of the files that the library generates for a command's kernel."""
     return Path(os.path.normpath(folder)).parent
 
 
-def _text(path):
+def _text(path: Path) -> str:
     try:
         return path.read_text()
     except OSError as error:
@@ -123,21 +127,21 @@ def _text(path):
 # --- the command
 
 
-def _macros(arguments):
+def _macros(arguments: Iterable[str]) -> dict[str, str]:
     """{name: value} of the command; a macro without a value is 1."""
     pairs = (one[2:].partition("=") for one in arguments if one.startswith("-D"))
     return {name: value if sign else "1" for name, sign, value in pairs}
 
 
-def _own(macros):
+def _own(macros: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in macros.items() if not BUILD_MACROS.fullmatch(name))
 
 
-def _numbers(text):
+def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(word.strip().rstrip("uUlL"), 0) for word in text.split(",") if word.strip())
 
 
-def _include_paths(arguments, folder, root):
+def _include_paths(arguments: Iterable[str], folder: Path, root: Path) -> tuple[str, ...]:
     """Folders in which a kernel finds headers of the library, without those that ours take the place of.
 
     The command's own folder holds results only; there is one for each processor.
@@ -152,13 +156,13 @@ def _include_paths(arguments, folder, root):
 # --- the generated files
 
 
-def _named_arguments(generated, macros):
+def _named_arguments(generated: Path, macros: Mapping[str, str]) -> tuple[tuple[str, int], ...]:
     path = generated / "named_ct_arg_map_generated.h"
     text = path.read_text() if path.exists() else macros.get("KERNEL_COMPILE_TIME_ARG_MAP", "")
     return tuple((name, int(value, 0)) for name, value in NAMED.findall(text))
 
 
-def _engine(descriptors, arrays, generated):
+def _engine(descriptors: str, arrays: Mapping[str, Sequence[int]], generated: Path) -> dict[str, Any]:
     """Settings of the compute engine."""
     values = dict(VALUE.findall(descriptors))
     absent = {"MATH_FIDELITY", "APPROX", "DST_ACCUM_MODE"} - values.keys()
@@ -179,7 +183,7 @@ def _engine(descriptors, arrays, generated):
     }
 
 
-def _circular_buffers(arrays):
+def _circular_buffers(arrays: Mapping[str, Sequence[int]]) -> tuple[tuple[int, int, int, int], ...]:
     heights, widths = arrays.get("unpack_tile_r_dim", ()), arrays.get("unpack_tile_c_dim", ())
     into, out = arrays.get("unpack_src_format", ()), arrays.get("pack_dst_format", ())
     rows = []
@@ -190,7 +194,7 @@ def _circular_buffers(arrays):
     return tuple(rows)
 
 
-def _kernel(path, **options):
+def _kernel(path: Path, **options: Any) -> CppKernel:
     """The kernel that a generated file includes or repeats, or holds where the host program gave a text and no file.
 
     What is bound to names stands in front of it.
@@ -209,5 +213,5 @@ def _kernel(path, **options):
     return CppKernel(f"{path.parent.parent.name}.cpp", text=text, strict_headers=False, **options)
 
 
-def _joined(lines):
+def _joined(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)

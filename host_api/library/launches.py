@@ -3,8 +3,12 @@
 A kernel's text in L1 is an identifier (`tensim.library.identifiers`); everything else stands in L1 as on silicon.
 """
 
+from __future__ import annotations
+
 import hashlib
 import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,13 +23,24 @@ from tensim.sim.host.frozen_program import (
     FrozenSemaphore,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.library.kernels import LibraryKernel
+    from tensim.library.mailboxes import LaunchMessage
+    from tensim.library.tiles import Tiles
+
+Core: TypeAlias = tuple[int, int]
+Places: TypeAlias = Mapping[int, Core]  # of workers
+Messages: TypeAlias = "Mapping[int, LaunchMessage]"  # to workers
+Sizes: TypeAlias = Mapping[int, Mapping[int, int]]  # bytes of what was written, by worker and address
 WORD = 4
 DEFAULT_FORMAT = (5, 32, 32)  # of a circular buffer that no kernel's compute describes: Float16_b
 BEHIND = 2048  # bytes behind the last place that a launch message names: most arguments, entries of all circular buffers, a text
 COMPUTE = (2, 3, 4)  # processors of one compute kernel
 
 
-def program_of(tiles, workers, kernels):
+def program_of(tiles: Tiles, workers: Sequence[int], kernels: Callable[[bytes], LibraryKernel]) -> FrozenProgram:
     """The `FrozenProgram` that some workers were told to run.
 
     `kernels`: function of an identifier that gives its `tensim.library.kernels.LibraryKernel`.
@@ -69,12 +84,12 @@ def program_of(tiles, workers, kernels):
     )
 
 
-def host_id(tiles, worker):
+def host_id(tiles: Tiles, worker: int) -> int:
     """The library's own number of the launch that a worker was told."""
     return int.from_bytes(tiles.config[worker, tiles.layout.launch + tiles.layout.host_id :][:WORD].tobytes(), "little")
 
 
-def fingerprint(tiles, workers):
+def fingerprint(tiles: Tiles, workers: Sequence[int]) -> bytes:
     """A hash of all that `program_of` looks at but the number of the launch: what it gives is the same again for the same hash."""
     layout, rows = tiles.layout, tiles.config[workers] if len(workers) < len(tiles.config) else tiles.config
     messages = rows[:, layout.launch : layout.launch + layout.launch_bytes].copy()
@@ -87,18 +102,18 @@ def fingerprint(tiles, workers):
     end = int(bases.max()) + max(farthest, int(text.max())) + BEHIND
     found = hashlib.blake2b(np.array(workers).tobytes(), digest_size=16)
     for part in (messages, rows[:, int(bases.min()) : end], tiles.writes(workers)):
-        found.update(np.ascontiguousarray(part))
+        found.update(np.ascontiguousarray(part))  # type: ignore[arg-type]  # numpy says from Python 3.12 on that it is a buffer
     return found.digest()
 
 
-def _identifier(config, address):
+def _identifier(config: NDArray[np.uint8], address: int) -> bytes:
     identifier = identifier_in(config[address : address + TEXT_BYTES])
     if identifier is None:
         raise SimulatorError(f"the kernel's text at {address:#x} was not built by tensim's compiler")
     return identifier
 
 
-def _words(tiles, worker, sizes, message, address):
+def _words(tiles: Tiles, worker: int, sizes: Sizes, message: LaunchMessage, address: int) -> tuple[int, ...]:
     """The runtime arguments at an address: as many as the host wrote there, at most up to what follows."""
     if not address:
         return ()
@@ -110,7 +125,7 @@ def _words(tiles, worker, sizes, message, address):
     return struct.unpack_from(f"<{count}I", tiles.config[worker], address)
 
 
-def _common_of_all(args):
+def _common_of_all(args: Sequence[tuple[Core, tuple[int, ...]]]) -> tuple[int, ...]:
     """The common runtime arguments of a kernel whose unique ones, ((core, words), ...), begin at the same place.
 
     Nothing tells which of both kinds they are, a kernel with one kind alone has them: so both calls read them, as on the chip.
@@ -120,7 +135,9 @@ def _common_of_all(args):
     return next(iter(words)) if len(words) == 1 and 2 * len(args[0][1]) <= MAX_RUNTIME_ARGS else ()
 
 
-def _circular_buffers(tiles, messages, place, formats):
+def _circular_buffers(
+    tiles: Tiles, messages: Messages, place: Places, formats: Mapping[int, tuple[int, ...]]
+) -> tuple[FrozenCircularBuffer, ...]:
     found = {}
     for worker, message in messages.items():
         for index, at in message.buffers.items():
@@ -141,7 +158,7 @@ def _circular_buffers(tiles, messages, place, formats):
     return tuple(result)
 
 
-def _semaphores(tiles, sizes, messages, place):
+def _semaphores(tiles: Tiles, sizes: Sizes, messages: Messages, place: Places) -> tuple[FrozenSemaphore, ...]:
     """Those whose words the host has written."""
     found = {}
     for worker, message in messages.items():

@@ -1,9 +1,12 @@
 """Where a release of the library keeps its mailboxes: its own headers say, to a compiler."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensim.library.mailboxes import Layout
 from tensim.sim.cores.riscv.llk.tree import FAMILIES
@@ -11,6 +14,11 @@ from tensim.sim.cores.riscv.toolchain import run, toolchain
 from tensim.sim.engine.cache import cache_root
 from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.library.environment import Library
+    from tensim.sim.arch import Arch
+    from tensim.sim.cores.riscv.toolchain import Toolchain
 
 QUESTION = Path(__file__).with_name("mailbox_layout.cpp")
 SECTION = ".rodata.tensim_layout"
@@ -22,7 +30,7 @@ WORD = 4
 DEFINES = ("FW_BUILD", "TENSIX_FIRMWARE", "COMPILE_FOR_BRISC", "PROCESSOR_INDEX=0")
 
 
-def layout_of(library, arch):
+def layout_of(library: Library, arch: Arch) -> Layout:
     """The `Layout` of a release's mailboxes on an architecture.  UsageError where its headers do not say."""
     if arch.name not in FAMILIES:
         raise UsageError(f"ttnn {library.release} knows no {arch.name}", hint=f"choose one of {', '.join(FAMILIES)}")
@@ -44,7 +52,7 @@ def layout_of(library, arch):
     return Layout(*json.loads(known))
 
 
-def _ask(library, chip):
+def _ask(library: Library, chip: str) -> list[int]:
     """The numbers that a compiler reads from the headers."""
     tools, family = toolchain(), FAMILIES[chip]
     below = ("", METAL, f"{METAL}/hw/inc", f"{METAL}/hostdevcommon/api", f"{METAL}/api", INTERNAL)
@@ -66,14 +74,17 @@ def _ask(library, chip):
         return _words_of(target, tools)
 
 
-def _words_of(path, tools):
+def _words_of(path: Path, tools: Toolchain) -> list[int]:
     """The numbers in an object file's section SECTION."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
     with open(path, "rb") as file:
         try:
-            data = ELFFile(file).get_section_by_name(SECTION).data()
-        except (ELFError, AttributeError) as error:
-            raise UsageError(f"the compiler {tools.compile[0]} leaves no {SECTION} in an object file") from error
+            section = ELFFile(file).get_section_by_name(SECTION)
+            data = None if section is None else section.data()
+        except ELFError:
+            data = None
+    if data is None:
+        raise UsageError(f"the compiler {tools.compile[0]} leaves no {SECTION} in an object file")
     return [int.from_bytes(data[at : at + WORD], "little") for at in range(0, len(data), WORD)]

@@ -3,9 +3,13 @@
 The release's own headers say where (`tensim.library.mailbox_layout`).
 """
 
+from __future__ import annotations
+
 import struct
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
+Memory: TypeAlias = Any  # bytes, or an array of them: numpy's types say from Python 3.12 on that arrays are buffers
 PROCESSORS = 5  # BRISC, NCRISC, TRISC0 to TRISC2
 GO, DONE = 0x80, 0  # signal byte of a go word
 SIGNAL = 3  # its place
@@ -42,7 +46,7 @@ class Layout:
     routing_table: int
 
 
-def l1_banks(layout, memory, dram_banks, count):
+def l1_banks(layout: Layout, memory: Memory, dram_banks: int, count: int) -> list[tuple[int, int]]:
     """The NoC-0 coordinates (x, y) of each L1 bank, from a core's configuration memory."""
     first = layout.banks + 2 * 2 * dram_banks  # behind the DRAM banks' for two NoCs
     words = struct.unpack_from(f"<{count}H", memory, first)
@@ -64,18 +68,18 @@ class LaunchMessage:
     common: tuple[int, ...]
     text: tuple[int, ...]
     semaphores: int
-    buffers: dict
+    buffers: dict[int, int]
     bounds: tuple[int, ...]
 
 
-def parse(layout, memory):
+def parse(layout: Layout, memory: Memory) -> LaunchMessage:
     """The `LaunchMessage` in a core's configuration memory (bytes from address 0 on)."""
     at = layout.launch
 
-    def u16(offset):
+    def u16(offset: int) -> int:
         return struct.unpack_from("<H", memory, at + offset)[0]
 
-    def u32(offset):
+    def u32(offset: int) -> int:
         return struct.unpack_from("<I", memory, at + offset)[0]
 
     base = u32(0)

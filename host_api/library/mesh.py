@@ -3,35 +3,49 @@
 In what the library's device says, the upper half of x is the chip; a worker here is (chip, worker of that chip).
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import numpy as np
 
-from tensim.library.routers import READY, TERMINATED, ToldWiring, told_place, told_router
+from tensim.library.routers import READY, TERMINATED, Told, ToldWiring, told_place, told_router
 from tensim.library.server import HEAD
 from tensim.sim.chip.routers import header_bytes
 from tensim.sim.errors import UsageError
 from tensim.sim.host.fabric import LINES, MESH, Fabric
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.library.identifiers import Commands
+    from tensim.library.runner import LibraryDevice
+    from tensim.library.tiles import Tiles
+    from tensim.sim.host.wiring import Wiring
+
+Worker: TypeAlias = tuple[int, int]  # chip, worker of that chip
 CHIP_SHIFT, PLACE = 16, 0xFFFF
 
 
 class MeshTiles:
     """The memories of several chips: `parts`, a `Tiles` for each."""
 
-    def __init__(self, parts):
+    def __init__(self, parts: Sequence[Tiles]) -> None:
         self.parts, self.layout = parts, parts[0].layout
         self.ends = {}  # (chip, (x, y), address of the word that ends a router) -> address of its status
 
     @property
-    def told(self):
+    def told(self) -> bool:
         """Whether workers were told to run."""
         return any(part.told for part in self.parts)
 
     @property
-    def strangers(self):
+    def strangers(self) -> bool:
         """Whether other cores were."""
         return any(part.strangers for part in self.parts)
 
-    def take_told(self):
+    def take_told(self) -> tuple[list[Worker], list[tuple[int, tuple[int, int]]]]:
         """([(chip, worker)], [(chip, (x, y))]) that were told to run since this was asked last."""
         workers, others = [], []
         for chip, part in enumerate(self.parts):
@@ -40,7 +54,7 @@ class MeshTiles:
             others += [(chip, place) for place in strangers]
         return workers, others
 
-    def take_writes(self, data, at):
+    def take_writes(self, data: bytearray, at: int) -> int:
         """Carry out messages that only write what launches are made of (`Tiles.take_writes`), chip after chip."""
         while len(data) - at >= HEAD.size:
             _, x, _, _, _ = HEAD.unpack_from(data, at)
@@ -52,7 +66,7 @@ class MeshTiles:
             at = end
         return at
 
-    def write(self, x, y, address, data):
+    def write(self, x: int, y: int, address: int, data: bytes) -> None:
         """Bytes from the host."""
         part, place = self.parts[x >> CHIP_SHIFT], (x & PLACE, y)
         part.write(*place, address, data)
@@ -60,24 +74,24 @@ class MeshTiles:
         if status is not None and any(data):
             part.write(*place, status, TERMINATED.to_bytes(4, "little"))
 
-    def read(self, x, y, address, size):
+    def read(self, x: int, y: int, address: int, size: int) -> bytes:
         """Bytes for the host."""
         return self.parts[x >> CHIP_SHIFT].read(x & PLACE, y, address, size)
 
-    def polls(self, x, y, address, size):
+    def polls(self, x: int, y: int, address: int, size: int) -> bool:
         """Whether a read looks at a worker's go word."""
         return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
 
-    def go_words(self):
+    def go_words(self) -> NDArray[np.uint32]:
         """uint32 (workers, 3): x and y as in messages, and the go word of every worker of all chips."""
         return np.concatenate([part.go_words() for part in self.parts])
 
-    def answer(self, worker, signal):
+    def answer(self, worker: Worker, signal: int) -> None:
         """Set the signal of a worker's go word."""
         chip, number = worker
         self.parts[chip].answer(number, signal)
 
-    def launched(self, workers):
+    def launched(self, workers: Iterable[Worker]) -> None:
         """Some workers have run what they were told."""
         for chip, numbers in _by_chip(workers).items():
             self.parts[chip].launched(numbers)
@@ -90,14 +104,15 @@ class LibraryMesh:
     works_by_itself = False
     takes_writes = True
 
-    def __init__(self, chips, wiring, commands):
-        self.chips, self.wiring, self.fabric, self._commands = chips, wiring, None, commands
-        self._routers = {}  # (chip, channel) -> `Told`
-        self._built = None  # of which the fabric was built
+    def __init__(self, chips: Sequence[LibraryDevice], wiring: Wiring, commands: Commands) -> None:
+        self.chips, self.wiring, self._commands = chips, wiring, commands
+        self.fabric: Fabric | None = None
+        self._routers: dict[tuple[int, int], Told] = {}  # by chip and channel
+        self._built: dict[tuple[int, int], Told] | None = None  # of which the fabric was built
         self.name = f"{len(chips)} x {chips[0].name}"
         self.tiles = MeshTiles([chip.tiles for chip in chips])
 
-    def run(self, workers, operation):
+    def run(self, workers: Iterable[Worker], operation: dict[str, Any] | None) -> None:
         """Run what an operation has told workers of all chips; returns when all have ended.  Raises what kernels raise."""
         self._start_fabric()
         try:
@@ -112,11 +127,11 @@ class LibraryMesh:
                     chip.state.restart()
 
     @property
-    def elapsed_ns(self):
+    def elapsed_ns(self) -> int:
         """Time that programs have taken so far, on the chip where it is the longest."""
         return max(chip.elapsed_ns for chip in self.chips)
 
-    def run_elsewhere(self, cores):
+    def run_elsewhere(self, cores: Iterable[tuple[int, tuple[int, int]]]) -> None:
         """Let the model of the router act on Ethernet cores that were told to run it; UsageError for other kernels."""
         for chip, place in cores:
             part = self.tiles.parts[chip]
@@ -130,7 +145,7 @@ class LibraryMesh:
             self.tiles.ends[chip, place, told.termination] = told.status
             part.write(*place, told.status, READY.to_bytes(4, "little"))
 
-    def _start_fabric(self):
+    def _start_fabric(self) -> None:
         """Build the routers that the library has started since."""
         if not self._routers or self._routers == self._built:
             return
@@ -147,7 +162,7 @@ class LibraryMesh:
                 chip.chip.routers.tell_workers(*told_place(part))
 
 
-def _by_chip(workers):
+def _by_chip(workers: Iterable[Worker]) -> dict[int, list[int]]:
     """{chip: workers of it}."""
     found = {}
     for chip, worker in workers:

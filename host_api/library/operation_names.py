@@ -4,7 +4,10 @@ The library's binary names its classes; a program shows its own by the files of 
 operation (`.../operations/GROUP/NAME/device/kernels/...`), and by what the program called.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -20,17 +23,17 @@ MEANT = {"to_memory_config": "copy"}
 class OperationNames:
     """The names of the classes of a library in `folder`."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str | Path) -> None:
         self._folder, self._found = Path(folder), {}
 
     @cached_property
-    def _classes(self):
+    def _classes(self) -> dict[str, str]:
         """{name in small letters: class} of the library's binary."""
         binary = self._folder / BINARY
         found = {match.decode() for match in CLASS.findall(binary.read_bytes())} if binary.is_file() else ()
         return {name.removesuffix(SUFFIX).lower(): name for name in found}
 
-    def of(self, called, files):
+    def of(self, called: str, files: Sequence[str]) -> str:
         """The class of a program: `called`, what the user called, and the files of its kernels."""
         key = called, tuple(files)
         if key not in self._found:
@@ -41,16 +44,16 @@ class OperationNames:
         return self._found[key]
 
 
-def _compute(files):
+def _compute(files: Iterable[str]) -> list[str]:
     return [file for file in files if "/compute/" in file]
 
 
-def _movers(files):
+def _movers(files: Iterable[str]) -> list[str]:
     """The data-movement kernels, without those of element-wise operations, which all others use."""
     return [file for file in files if "/compute/" not in file and "/eltwise/" not in file]
 
 
-def _names_in(files):
+def _names_in(files: Iterable[str]) -> Iterator[str]:
     """The operations in whose folders files lie, then the words of their own names."""
     for parts in (Path(file).parts for file in files):
         if "operations" in parts and "device" in parts:
@@ -60,5 +63,5 @@ def _names_in(files):
         yield from (stem, *stem.split("_"))
 
 
-def _camel(called):
+def _camel(called: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in re.findall(r"[A-Za-z0-9]+", called.rpartition(".")[2]))

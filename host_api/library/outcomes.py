@@ -4,8 +4,12 @@
 longer than it may; was skipped, by itself or because it expects to fail.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 OUTCOMES = ("passed", "failed", "refused", "too slow", "skipped")
 WORDS = 160  # characters of a reason
@@ -19,7 +23,7 @@ MESSAGES = "Command's stderr:"  # of a build of the LLK suite's: the compiler's 
 INFO = re.compile(r"^info:\s*\n\s*(?P<text>.+)$", re.M)  # of the library's own checks
 
 
-def judged(record):
+def judged(record: Mapping[str, Any]) -> tuple[str, str]:
     """(outcome, why in words) of what the library's process has said of a test (`survey_child`)."""
     said, outcome = record["message"], record["outcome"]
     if outcome == "passed":
@@ -32,7 +36,7 @@ def judged(record):
     return "failed", _why(record["phase"], record["error"], said)
 
 
-def _why(phase, error, said):
+def _why(phase: str, error: str, said: str) -> str:
     """The kind of a failure and its message's line that says most."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     first = PLACE.sub("", " ".join(lines[: 2 if lines[0].endswith(":") else 1])) if lines else ""
@@ -51,7 +55,7 @@ def _why(phase, error, said):
     return _line(text if phase == "call" else f"{phase}: {text}")
 
 
-def _line(text):
+def _line(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= WORDS else f"{text[: WORDS - 3]}..."
 
@@ -59,7 +63,7 @@ def _line(text):
 # --- tables
 
 
-def tables(tests):
+def tables(tests: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Of [{"family", "outcome", "why"}]: `families`, {family: {outcome: tests}}; `total`; `refused`, {what: tests}."""
     families = {}
     for test in tests:
@@ -74,11 +78,11 @@ def tables(tests):
     }
 
 
-def _counts(counter):
+def _counts(counter: Counter[str]) -> dict[str, int]:
     return {outcome: counter[outcome] for outcome in OUTCOMES}
 
 
-def compared(tests, before):
+def compared(tests: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """{"worse", "better"}: names of tests that passed before and do not now, and the other way; only of those in both."""
     passed = {test["test"]: test["outcome"] == "passed" for test in before}
     both = [(test["test"], test["outcome"] == "passed") for test in tests if test["test"] in passed]

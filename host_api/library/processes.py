@@ -1,14 +1,18 @@
 """The end of a process that we have started: it ends by itself or is ended, and its status becomes ours."""
 
+from __future__ import annotations
+
 import signal
 import sys
 import time
+from subprocess import Popen
+from typing import Any
 
 INTERRUPTED = 128 + signal.SIGINT  # exit status after Ctrl-C
 PATIENCE = 10  # seconds in which a process may end by itself
 
 
-def wait_for_exit(process, seconds):
+def wait_for_exit(process: Popen[Any], seconds: float) -> bool:
     """Wait for a process for some seconds; whether it has ended."""
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
@@ -16,7 +20,7 @@ def wait_for_exit(process, seconds):
     return process.poll() is not None
 
 
-def end_process(process):
+def end_process(process: Popen[Any]) -> None:
     """Leave no process behind: it ends by itself, or is ended, at once after another Ctrl-C."""
     try:
         for ask in (process.terminate, process.kill):
@@ -28,7 +32,7 @@ def end_process(process):
     process.wait()
 
 
-def exit_status(code, what):
+def exit_status(code: int, what: str) -> int:
     """The exit status for a process's return code: as a shell has it when a signal ended it.  `what`: the process, in messages."""
     if code >= 0:
         return code

@@ -4,14 +4,22 @@ The settings are the named compile-time arguments of the router's kernel, whose 
 does for workers.  Source of names and states: fabric_erisc_router_ct_args.hpp, hostdev/fabric_edm_packet_header.hpp of 0.81.1.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensim.library.descriptions import ethernet_channels
 from tensim.library.identifiers import TEXT_BYTES, identifier_in
 from tensim.library.kernels import ROUTER, kernel_file, named_arguments
 from tensim.sim.cores.fabric.worker_area import DIRECTION_CODES
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.library.identifiers import Commands
+    from tensim.library.tiles import Tiles
 
 WORD = 4
 ARGUMENTS = (
@@ -37,7 +45,7 @@ class Told:
     forwards: bool = False
 
 
-def told_router(tiles, place, commands):
+def told_router(tiles: Tiles, place: tuple[int, int], commands: Commands) -> Told | None:
     """What the launch message of an Ethernet core tells its router (`Told`); None where it is another kernel.
 
     `commands`: `tensim.library.identifiers.Commands`.
@@ -46,7 +54,7 @@ def told_router(tiles, place, commands):
     if place not in channels:
         return None
 
-    def word(address):
+    def word(address: int) -> int:
         return int.from_bytes(tiles.read(*place, address, WORD), "little")
 
     base, text = word(layout.ethernet_launch + WORD * ACTIVE_ETHERNET), word(layout.ethernet_launch + layout.text)
@@ -80,7 +88,7 @@ def told_router(tiles, place, commands):
 MY_DEVICE, ROWS, COLUMNS = 34, 2702, 2703
 
 
-def told_place(tiles):
+def told_place(tiles: Tiles) -> tuple[int, int, int]:
     """(rows, columns, number of the chip) of the mesh that the library's routing tables describe."""
     table = tiles.config[0][tiles.layout.routing_table :]
     return int(table[ROWS]), int(table[COLUMNS]), int.from_bytes(table[MY_DEVICE : MY_DEVICE + 2].tobytes(), "little")
@@ -92,7 +100,12 @@ class ToldWiring:
     `routers`: {(chip, channel): `Told`}; `connections`: [((chip, channel), (chip, channel))] of all links that there are.
     """
 
-    def __init__(self, routers, connections, chips):
+    def __init__(
+        self,
+        routers: Mapping[tuple[int, int], Told],
+        connections: Iterable[tuple[tuple[int, int], tuple[int, int]]],
+        chips: int,
+    ) -> None:
         channels = [sorted(channel for one, channel in routers if one == chip) for chip in range(chips)]
         self.ports, self._tiles = [], {}
         for chip, mine in enumerate(channels):
@@ -112,12 +125,12 @@ class ToldWiring:
 
         self.turns = {chip: _turns(routers, chip, mine) for chip, mine in enumerate(channels)}
 
-    def tile(self, chip, way, plane):
+    def tile(self, chip: int, way: int, plane: int) -> int:
         """Number of the Ethernet tile of a link."""
         return self._tiles[chip, (way, plane)]
 
 
-def _turns(routers, chip, channels):
+def _turns(routers: Mapping[tuple[int, int], Told], chip: int, channels: Sequence[int]) -> dict[int, int]:
     """{direction in which packets come: the one in which they go on} at a corner, where a line leads from a row into a column."""
     ways = {routers[chip, channel].direction for channel in channels}
     if len(ways) != 2 or {way ^ 1 for way in ways} == ways:

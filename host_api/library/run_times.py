@@ -5,8 +5,11 @@ The call has the name and the arguments of the library's C++ (`ttnn::graph::quer
 offer.
 """
 
+from __future__ import annotations
+
 import json
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 SUCCESS, ERROR = "Success", "Error"
 
@@ -23,11 +26,15 @@ class RunTimes:
     """`elapsed()`: ns that programs have taken on the device so far; `described(arguments, named)`: tensors and settings of a
     call, as JSON allows."""
 
-    def __init__(self, library, elapsed, described):
+    def __init__(
+        self, library: Any, elapsed: Callable[[], int], described: Callable[[Sequence[Any], Mapping[str, Any]], Any]
+    ) -> None:
         self._library, self._elapsed, self._described = library, elapsed, described
         self._known = {}  # call, as text -> its time
 
-    def query_op_runtime(self, operation, device, *arguments, **named):
+    def query_op_runtime(
+        self, operation: Callable[..., Any], device: Any, *arguments: Any, **named: Any
+    ) -> RuntimeQueryResponse:
         """The time of `operation(*arguments, **named)`, in which a `TensorSpec` stands for a tensor of its own on `device`.
 
         All programs that it launches count.  Equal calls, wherever their tensors lie, are simulated once.  What it returns and
@@ -45,7 +52,14 @@ class RunTimes:
                     self._library.deallocate(tensor)
         return RuntimeQueryResponse(SUCCESS, self._known[key])
 
-    def _time(self, operation, device, arguments, named, made):
+    def _time(
+        self,
+        operation: Callable[..., Any],
+        device: Any,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        made: list[Any],
+    ) -> int:
         arguments = [self._tensor(value, device, made) for value in arguments]
         named = {name: self._tensor(value, device, made) for name, value in named.items()}
         before = self._elapsed()
@@ -55,13 +69,13 @@ class RunTimes:
         made += [one for one in _tensors(result) if id(one) not in given and _is_on_device(one)]
         return after - before
 
-    def _tensor(self, value, device, made):
+    def _tensor(self, value: Any, device: Any, made: list[Any]) -> Any:
         if not isinstance(value, self._library.TensorSpec):
             return value
         made.append(self._library.allocate_tensor_on_device(value, device))
         return made[-1]
 
-    def _key(self, operation, arguments, named):
+    def _key(self, operation: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str:
         specs = [
             f"{value.shape} {value.dtype} {value.layout} {value.tile} {value.memory_config}"
             for value in (*arguments, *named.values())
@@ -71,11 +85,11 @@ class RunTimes:
         return json.dumps([name, self._described(arguments, named), specs], sort_keys=True)
 
 
-def _tensors(result):
+def _tensors(result: Any) -> list[Any]:
     if isinstance(result, (list, tuple)):
         return [one for part in result for one in _tensors(part)]
     return [result] if hasattr(result, "layout") else []
 
 
-def _is_on_device(tensor):
+def _is_on_device(tensor: Any) -> bool:
     return str(tensor.storage_type()).rsplit(".", 1)[-1] != "HOST" and tensor.is_allocated()

@@ -4,13 +4,17 @@ tensim needs Python 3.11, wheels of the library are made for 3.10 and 3.12: so t
 the library's is a child of it.  The program's output and exit status stay as they are.
 """
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tensim.device import current_system
 from tensim.library import environment
@@ -35,6 +39,17 @@ from tensim.tool_files.recording import describe_next
 from tensim.tool_files.told import Told
 from tensim.ttnn.measurements import measure, measurements_of
 
+if TYPE_CHECKING:
+    from tensim.library.kernels import LibraryKernel
+    from tensim.library.mailboxes import Layout
+    from tensim.sim.arch import Arch
+    from tensim.sim.host.binding import BoundProgram
+    from tensim.sim.host.dispatch import CommandQueue, ProgramCost
+    from tensim.sim.host.frozen_program import FrozenProgram
+    from tensim.sim.host.queue import Item
+    from tensim.sim.host.wiring import Board
+    from tensim.ttnn.runner import Request
+
 CHILD = Path(__file__).with_name("child.py")
 PROGRAMS = 256  # of the library's that are kept as they are loaded
 
@@ -42,11 +57,11 @@ PROGRAMS = 256  # of the library's that are kept as they are loaded
 class Kernels:
     """The kernels behind compiler commands, each made once: `of` an identifier, `build` for a command."""
 
-    def __init__(self, commands, arch):
+    def __init__(self, commands: Commands, arch: Arch) -> None:
         self.commands, self.arch, self._known, self._equal = commands, arch, {}, {}
         self._building = threading.Lock()  # the library asks for a compute kernel's three processors at once
 
-    def build(self, arguments, folder):
+    def build(self, arguments: list[str], folder: str) -> LibraryKernel | None:
         """Compile the kernel of a command for our cores; None for what is no kernel.
 
         Raises KernelCompileError, also for calls that would stop the kernel: an error of a build leaves the device as it is.
@@ -65,7 +80,7 @@ class Kernels:
             raise KernelCompileError(said, where=where, kind="kernel_refused")
         return known
 
-    def of(self, identifier):
+    def of(self, identifier: bytes) -> LibraryKernel:
         """The `LibraryKernel` of an identifier."""
         if identifier not in self._known:
             try:
@@ -85,7 +100,15 @@ class LibraryDevice:
     works_by_itself = False  # launches run when the library looks at them
     takes_writes = True
 
-    def __init__(self, layout, channels, kernels, names, sample=None, number=None):
+    def __init__(
+        self,
+        layout: Layout,
+        channels: Iterable[Iterable[tuple[int, int]]],
+        kernels: Kernels,
+        names: OperationNames,
+        sample: int | None = None,
+        number: int | None = None,
+    ) -> None:
         from tensim.ttnn.devices import open_device
 
         self.mesh = open_device(device_id=number or 0)
@@ -98,7 +121,7 @@ class LibraryDevice:
         self._numbers = {}  # kernels of a program -> its number
         self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
 
-    def run(self, workers, operation):
+    def run(self, workers: list[int], operation: dict[str, Any] | None) -> None:
         """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
 
         Raises what a kernel's fault raises; what the cores did until then stays in memory, and the chip can run others.
@@ -110,11 +133,11 @@ class LibraryDevice:
                 self.state.restart()
 
     @property
-    def elapsed_ns(self):
+    def elapsed_ns(self) -> int:
         """Time that programs have taken so far."""
         return round(sum(one.nanoseconds for one in measurements_of(self.mesh).operations))
 
-    def run_elsewhere(self, cores):
+    def run_elsewhere(self, cores: Sequence[tuple[int, int]]) -> NoReturn:
         """UsageError: only workers run kernels."""
         x, y = cores[0]
         raise UsageError(
@@ -122,16 +145,18 @@ class LibraryDevice:
             hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
         )
 
-    def begin(self, workers, operation, first=True):
+    def begin(self, workers: list[int], operation: dict[str, Any] | None, first: bool = True) -> None:
         """Let workers begin with what they are told, without waiting; `first`: the host has not begun others at the same time."""
         program, bound, told = self._told(workers, operation)
         self._enqueue(program, bound, told, first)
 
-    def finish(self):
+    def finish(self) -> None:
         """Wait for what has begun."""
         self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
 
-    def _told(self, workers, operation):
+    def _told(
+        self, workers: list[int], operation: dict[str, Any] | None
+    ) -> tuple[FrozenProgram, BoundProgram, dict[str, Any]]:
         """(`FrozenProgram`, `BoundProgram`, what reports say) of a launch."""
         if not self._numbered:
             self._number_banks(workers[0])
@@ -142,14 +167,14 @@ class LibraryDevice:
             **self._place,
         }
 
-    def _enqueue(self, program, bound, told, charged=True):
+    def _enqueue(self, program: FrozenProgram, bound: BoundProgram, told: dict[str, Any], charged: bool = True) -> Item:
         operation = told["library"]
         describe_next(self.state, self._described(program, operation))
         item = self._issue(lambda queue: queue.run_program(bound), charged)
         measure(self.mesh, item, _name(program, operation), told, self._cost(program, bound))
         return item
 
-    def _run(self, workers, operation):
+    def _run(self, workers: list[int], operation: dict[str, Any] | None) -> None:
         program, bound, told = self._told(workers, operation)
         if self.sampler is None:
             self._simulate(program, bound, told)
@@ -161,14 +186,15 @@ class LibraryDevice:
         else:
             self._pass_time(observed, program, told)
 
-    def _simulate(self, program, bound, told):
+    def _simulate(self, program: FrozenProgram, bound: BoundProgram, told: dict[str, Any]) -> Observed:
         """Run a program; returns what was `Observed`."""
         item = self._enqueue(program, bound, told)
         self.finish()
         row = measurements_of(self.mesh).operations[-1]
+        assert item.ended is not None  # it has been waited for
         return Observed(row, item.ended - item.stamp, row.started - self.state.clock.cycle_until(item.stamp))
 
-    def _pass_time(self, observed, program, told):
+    def _pass_time(self, observed: Sequence[Observed], program: FrozenProgram, told: dict[str, Any]) -> None:
         """Let the time of equal launches pass in place of a program's."""
         duration = sum(one.duration for one in observed) // len(observed)
         item = self._issue(lambda queue: queue.run_function(lambda: None, duration))
@@ -183,24 +209,24 @@ class LibraryDevice:
             )
         )  # fmt: skip
 
-    def _issue(self, work, charged=True):
+    def _issue(self, work: Callable[[CommandQueue], Item], charged: bool = True) -> Item:
         executor = self.mesh.host.system.executor
         if charged:
             executor.host.charge("enqueue_program")
         return executor.issue(self.state, self.state.queues[0], work)
 
-    def _cost(self, program, bound):
+    def _cost(self, program: FrozenProgram, bound: BoundProgram) -> ProgramCost:
         """The `ProgramCost` of a launch; programs with the same kernels are one, as in the library's cache."""
         kernels = tuple((id(one.kernel), one.parameters, one.cores) for one in program.kernels)
         return replace(bound.cost, program=self._numbers.setdefault(kernels, len(self._numbers)))
 
-    def _described(self, program, operation):
+    def _described(self, program: FrozenProgram, operation: dict[str, Any] | None) -> Told | None:
         """What files of other tools say of a program."""
         if operation is None:
             return None
         return Told(operation, self._names.of(operation["name"], [one.kernel.file for one in program.kernels]))
 
-    def _program(self, workers):
+    def _program(self, workers: list[int]) -> tuple[FrozenProgram, BoundProgram]:
         """(`FrozenProgram`, `BoundProgram`) of what some workers are told; made once of what is told again."""
         told = fingerprint(self.tiles, workers)
         found = self._programs.pop(told, None)
@@ -212,14 +238,14 @@ class LibraryDevice:
             del self._programs[next(iter(self._programs))]
         return found
 
-    def _number_banks(self, worker):
+    def _number_banks(self, worker: int) -> None:
         """Take over the library's order of L1 banks, which it has told every core."""
         tiles, arch = self.tiles, self.state.arch
         places = l1_banks(tiles.layout, tiles.config[worker], arch.dram_banks, len(tiles.workers))
         self.state.chip.number_l1_banks([tiles.workers[place] for place in places])
 
 
-def _name(program, operation):
+def _name(program: FrozenProgram, operation: dict[str, Any] | None) -> str:
     """What the report calls a launch of a program by an operation of the library's, or by none."""
     kernels = ", ".join(dict.fromkeys(one.kernel.name for one in program.kernels))
     if operation is None:
@@ -228,7 +254,7 @@ def _name(program, operation):
     return f"{operation['name']} {shapes}: {kernels}"
 
 
-def run(request, python=None, sample=None, board=None):
+def run(request: Request, python: str | None = None, sample: int | None = None, board: Board | None = None) -> int:
     """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status.
 
     `sample`: launches of each kind that are simulated, all others take their time (`sampling`); None: all are.  `board`: several
@@ -255,7 +281,7 @@ def run(request, python=None, sample=None, board=None):
         socket = Path(folder) / "device"
         n_chips = 1 if wiring is None else len(wiring.ports)
 
-        def open_device():
+        def open_device() -> LibraryDevice | LibraryMesh:
             names = OperationNames(library.folder)
             common = layout, surroundings.channels, kernels, names, sample
             if wiring is None:
@@ -292,19 +318,21 @@ class LibraryEnded(Exception):
     """The library's process has ended while a kernel ran."""
 
 
-def _check_alive(child):
+def _check_alive(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is not None:
         raise LibraryEnded
 
 
-def wiring_of(board, arch):
+def wiring_of(board: Board, arch: Arch) -> Wiring:
     """The links of all chips of a `Board`."""
     return Wiring(
         board.shape, board.links, board.torus, False, (*board.shape, board.links), len(arch["ethernet.tiles"])
     )
 
 
-def main(request, python=None, sample=None, board=None):
+def main(
+    request: Request, python: str | None = None, sample: int | None = None, board: Board | None = None
+) -> NoReturn:
     """Run a request's program (see `run`) and leave by SystemExit with its status."""
     from tensim.ttnn.runner import refuse
 

@@ -6,9 +6,17 @@ one other.  (The field's name for it is principal-kernel analysis.)  What a laun
 runs are timing only.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.host.frozen_program import FrozenProgram
+    from tensim.ttnn.measurements import Operation
 
 OCCURRENCES = 3  # simulated of each kind of launch, unless the user says otherwise
 ALIGNMENT = 16  # bytes, of every address that a kernel is told
@@ -19,7 +27,7 @@ class Observed(NamedTuple):
     """A launch that was simulated: its row among the measurements, femtoseconds from its issue to its end, cycles from the issue
     to the row's begin."""
 
-    operation: object
+    operation: Operation
     duration: int
     lead: int
 
@@ -27,13 +35,13 @@ class Observed(NamedTuple):
 class Sampler:
     """Which launches of a process were simulated, by what makes them equal.  `occurrences`: simulated of each kind, 1 or more."""
 
-    def __init__(self, occurrences, arch):
+    def __init__(self, occurrences: int, arch: Arch) -> None:
         if occurrences < 1:
             raise UsageError(f"--sample {occurrences}: at least one launch of a kind is simulated")
         self._occurrences, self._first_address = occurrences, min(arch.l1_user_base, arch["dram.user_base"])
         self._known, self.stood_for = {}, {}
 
-    def key(self, program, operation):
+    def key(self, program: FrozenProgram, operation: dict[str, Any] | None) -> Hashable:
         """What makes launches equal: of a `FrozenProgram`, and of the operation of the library's that it belongs to, or None."""
         called = () if operation is None else (operation["name"], _tensors(operation), _frozen(operation["settings"]))
         places = {}
@@ -50,14 +58,14 @@ class Sampler:
         )
         return called, kernels, buffers, program.semaphores
 
-    def _words(self, words, places):
+    def _words(self, words: Iterable[int], places: dict[int, int]) -> tuple[int | tuple[int], ...]:
         """Words with addresses replaced by the order in which they come first."""
         return tuple(
             word if word < self._first_address or word % ALIGNMENT else (places.setdefault(word, len(places)),)
             for word in words
         )
 
-    def stands_for(self, key):
+    def stands_for(self, key: Hashable) -> list[Observed] | None:
         """The simulated launches (`Observed`) that stand for one of a key; None while it is to be simulated itself."""
         found = self._known.get(key, ())
         if len(found) < self._occurrences:
@@ -65,11 +73,11 @@ class Sampler:
         self.stood_for[key] = self.stood_for.get(key, 0) + 1
         return found
 
-    def note(self, key, observed):
+    def note(self, key: Hashable, observed: Observed) -> None:
         """A launch of a key was simulated."""
         self._known.setdefault(key, []).append(observed)
 
-    def summary(self):
+    def summary(self) -> dict[str, Any]:
         """{"simulated", "stood_for": launches, "estimated_error_pct": of all their cycles}.
 
         The error of a kind is the spread of its simulated launches (half of the range), of the sum that of those which others
@@ -86,11 +94,11 @@ class Sampler:
         return {"simulated": simulated, "stood_for": sum(self.stood_for.values()), "estimated_error_pct": known}
 
 
-def _tensors(operation):
+def _tensors(operation: dict[str, Any]) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(_frozen(tensor.get(name)) for name in KINDS) for tensor in operation["tensors"])
 
 
-def _frozen(value):
+def _frozen(value: Any) -> Any:
     """A value of JSON as something that can be compared and hashed."""
     if isinstance(value, dict):
         return tuple((name, _frozen(one)) for name, one in value.items())

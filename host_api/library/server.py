@@ -8,6 +8,8 @@ A launch that fails ends like any other for the library, which would know no mor
 of the failure when the operation ends, raises it.  What the operation launches in the meantime does not run.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import selectors
@@ -16,9 +18,11 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
-from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
+from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, Commands, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.engine.sealed_files import write_atomically
 from tensim.sim.errors import TensimError
@@ -44,20 +48,22 @@ class Server:
     and is called in threads.
     """
 
-    def __init__(self, path, open_device, compile):
+    def __init__(
+        self, path: str | Path, open_device: Callable[[], Any], compile: Callable[[list[str], str], tuple[int, bytes]]
+    ) -> None:
         self._open_device, self._compile = open_device, compile
-        self.device = None
-        self._operations = []  # of the library's, that run now: the inner ones last
-        self.failure = None  # of a launch, that the program does not know of
-        self._streams = set()  # connections of the device
-        self.host_memory = None  # `HostMemoryLink` of a driver that lets the device reach the host's memory
+        self.device: Any = None  # what `open_device` gives
+        self._operations: list[dict[str, Any]] = []  # of the library's, that run now: the inner ones last
+        self.failure: TensimError | None = None  # of a launch, that the program does not know of
+        self._streams: set[socket.socket] = set()  # connections of the device
+        self.host_memory: HostMemoryLink | None = None  # of a driver that lets the device reach the host's memory
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen(64)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
 
-    def serve(self, alive):
+    def serve(self, alive: Callable[[], bool]) -> None:
         """Serve until `alive()`, asked a few times a second, is false and nothing is left to read."""
         asked = time.monotonic()
         while True:
@@ -72,39 +78,39 @@ class Server:
                     return
                 asked = time.monotonic()
 
-    def _work_on(self):
+    def _work_on(self) -> None:
         """The host says nothing: let the device work until it does, or finds something in its own memory."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and not self._selector.select(0):
             if not self.device.work():
                 return
 
-    def _receive_from(self, key):
+    def _receive_from(self, key: selectors.SelectorKey) -> None:
         try:
             key.data(key.fileobj)
         except ConnectionError:  # the process on the other side has ended
-            self.forget(key.fileobj)
+            self.forget(cast(socket.socket, key.fileobj))
 
-    def close(self):
+    def close(self) -> None:
         """Close all connections: a library that still runs ends with its next access."""
         for key in list(self._selector.get_map().values()):
-            key.fileobj.close()
+            cast(socket.socket, key.fileobj).close()
         if self.host_memory is not None:
             self.host_memory.close()
         self._selector.close()
 
-    def forget(self, connection):
+    def forget(self, connection: socket.socket) -> None:
         """Close a connection that nothing comes from any more."""
         if connection.fileno() in self._selector.get_map():
             self._selector.unregister(connection)
         self._streams.discard(connection)
         connection.close()
 
-    def _accept(self, listener):
+    def _accept(self, listener: socket.socket) -> None:
         connection, _ = listener.accept()
         self._selector.register(connection, selectors.EVENT_READ, self._first)
 
-    def _first(self, connection):
+    def _first(self, connection: socket.socket) -> None:
         """The first word of a connection says what it is."""
         word = connection.recv(WORDS.size // 2, socket.MSG_PEEK)
         kind = struct.unpack("<I", word)[0] if len(word) == 4 else None
@@ -124,7 +130,7 @@ class Server:
 
     # --- compiler commands
 
-    def _serve_compiler(self, connection):
+    def _serve_compiler(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(ConnectionError):  # the compiler was ended
             _, count = WORDS.unpack(_receive(connection, WORDS.size))
             sizes = (struct.unpack("<I", _receive(connection, 4))[0] for _ in range(count + 1))
@@ -135,11 +141,11 @@ class Server:
     # --- names of operations
 
     @property
-    def operation(self):
+    def operation(self) -> dict[str, Any] | None:
         """The operation of the library's that runs now, as its process describes it, or None."""
         return self._operations[-1] if self._operations else None
 
-    def _operation(self, connection):
+    def _operation(self, connection: socket.socket) -> None:
         """An operation begins or ends, or the program asks for the time: run what the one before has told cores, answer what has
         failed."""
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
@@ -157,10 +163,10 @@ class Server:
         self.failure = None
         self._answer(connection, text)
 
-    def _answer(self, connection, text):
+    def _answer(self, connection: socket.socket, text: str) -> None:
         connection.sendall(struct.pack("<I", len(text.encode())) + text.encode())
 
-    def _catch_up(self):
+    def _catch_up(self) -> None:
         """Carry out what the device's connection has brought: the library has written it before its next operation begins."""
         while ready := [key for key, _ in self._selector.select(0) if key.fileobj in self._streams]:
             for key in ready:
@@ -168,12 +174,12 @@ class Server:
 
     # --- accesses
 
-    def opened(self):
+    def opened(self) -> None:
         """The library opens its device."""
         if self.device is None:
             self.device = self._open_device()
 
-    def read(self, x, y, address, size):
+    def read(self, x: int, y: int, address: int, size: int) -> bytes:
         """What the host reads; cores that were told to run do so first."""
         tiles = self.device.tiles
         if tiles.strangers or tiles.polls(x, y, address, size):
@@ -183,7 +189,7 @@ class Server:
                 return FAILURE
         return tiles.read(x, y, address, size)
 
-    def read_beside(self, x, y, address, size):
+    def read_beside(self, x: int, y: int, address: int, size: int) -> bytes:
         """What stands behind the answer to the read of a word: how many other words are the same until the host writes, then x, y
         and content of each.
 
@@ -197,7 +203,7 @@ class Server:
         words = tiles.go_words()
         return struct.pack("<I", len(words)) + words.tobytes()
 
-    def _launch(self):
+    def _launch(self) -> None:
         """Run what cores were told, unless the operation has failed."""
         tiles = self.device.tiles if self.device is not None else None
         if tiles is None or not (tiles.told or tiles.strangers):
@@ -222,18 +228,18 @@ class HostMemoryLink:
     When that process has ended, its memory reads as zero and keeps nothing: the device goes on until its server notices.
     """
 
-    def __init__(self, connection):
+    def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lives = connection, True
 
-    def read(self, address, size):
+    def read(self, address: int, size: int) -> bytes:
         """`size` bytes at an address of the device's view of the host."""
         return self._ask(HEAD.pack(READ, 0, 0, size, address), size)
 
-    def write(self, address, content):
+    def write(self, address: int, content: bytes) -> None:
         """Write bytes, which are there on return."""
         self._ask(HEAD.pack(WRITE, 0, 0, len(content), address) + content, 1)
 
-    def _ask(self, message, size):
+    def _ask(self, message: bytes, size: int) -> bytes:
         if self._lives:
             try:
                 self._connection.sendall(message)
@@ -242,7 +248,7 @@ class HostMemoryLink:
                 self._lives = False
         return bytes(size)
 
-    def close(self):
+    def close(self) -> None:
         """End the connection."""
         self._connection.close()
 
@@ -250,10 +256,10 @@ class HostMemoryLink:
 class DeviceStream:
     """The messages of a device's connection, as they arrive in pieces."""
 
-    def __init__(self, server):
+    def __init__(self, server: Server) -> None:
         self._server, self._data, self._room = server, bytearray(), memoryview(bytearray(RECEIVE))
 
-    def receive(self, connection):
+    def receive(self, connection: socket.socket) -> None:
         """Take what has arrived; carry out what is complete."""
         arrived = connection.recv_into(self._room)
         if not arrived:
@@ -263,7 +269,7 @@ class DeviceStream:
         at = self._carry_out(connection)
         del self._data[:at]
 
-    def _carry_out(self, connection):
+    def _carry_out(self, connection: socket.socket) -> int:
         server, data, at = self._server, self._data, 0
         while len(data) - at >= HEAD.size:
             if server.device is not None and server.device.takes_writes:
@@ -287,7 +293,7 @@ class DeviceStream:
         return at
 
 
-def _receive(connection, size):
+def _receive(connection: socket.socket, size: int) -> bytes:
     """So many bytes.  ConnectionError at the end of the connection."""
     data = b""
     while len(data) < size:
@@ -298,13 +304,15 @@ def _receive(connection, size):
     return data
 
 
-def compile_answer(commands, build):
+def compile_answer(
+    commands: Commands, build: Callable[[list[str], str], object]
+) -> Callable[[list[str], str], tuple[int, bytes]]:
     """The `compile` of a `Server`: it keeps commands (`identifiers.Commands`), writes the files that the library waits for.
 
     `build(arguments, folder)` builds the kernel of a command, if it is one; TensimErrors become the compiler's messages.
     """
 
-    def compile(arguments, folder):
+    def compile(arguments: list[str], folder: str) -> tuple[int, bytes]:
         if "-o" not in arguments:
             return 0, b"riscv-tt-elf-g++ (tensim) 15.1.0\n"
         output = Path(folder, arguments[arguments.index("-o") + 1])
@@ -323,7 +331,7 @@ def compile_answer(commands, build):
     return compile
 
 
-def _identifier_of_inputs(arguments, folder):
+def _identifier_of_inputs(arguments: Sequence[str], folder: str) -> bytes | None:
     """The identifier in the last object that a link command names, which is the kernel's own."""
     output = arguments[arguments.index("-o") + 1]
     for name in reversed(arguments):
@@ -335,7 +343,7 @@ def _identifier_of_inputs(arguments, folder):
     return None
 
 
-def _write_dependencies(arguments, folder, output):
+def _write_dependencies(arguments: Sequence[str], folder: str, output: Path) -> None:
     """The rule of dependencies that the library wants beside an object: of its source alone."""
     source = next((name for name in arguments if name.endswith((".cc", ".cpp", ".S"))), "")
     if "-MF" in arguments:

@@ -5,6 +5,8 @@ and tells what it does in a file.  A test that passes its limit of time, or in w
 another process does the rest.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -13,8 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import IO, Any
 
 from tensim.library.environment import find_library
 from tensim.library.outcomes import judged
@@ -39,25 +43,25 @@ class Survey:
     folder: Path
     python: str
     release: str | None
-    options: tuple
+    options: tuple[str, ...]
     limit: int
     seconds: float
-    patterns: tuple = ("test_*.py",)
+    patterns: tuple[str, ...] = ("test_*.py",)
 
-    def settings(self):
+    def settings(self) -> dict[str, Any]:
         """What makes the results of two surveys comparable."""
         lists = {"options": list(self.options), "patterns": list(self.patterns)}
         return asdict(self) | {"folder": str(self.folder)} | lists
 
 
-def survey_of(folder, python, options, limit, seconds):
+def survey_of(folder: str | Path, python: str | None, options: Iterable[str], limit: int, seconds: float) -> Survey:
     """A `Survey` with the library of an interpreter.  UsageError where there is none, or it lacks pytest."""
     library = find_library(python)
     require_package(library.python, "pytest")
     return Survey(Path(folder).resolve(), str(library.python), library.release, tuple(options), limit, seconds)
 
 
-def require_package(python, name):
+def require_package(python: str | Path, name: str) -> None:
     """UsageError for an interpreter that lacks a package."""
     done = subprocess.run([python, "-c", f"import {name}"], capture_output=True, text=True)
     if done.returncode:
@@ -67,7 +71,7 @@ def require_package(python, name):
 APART = {"quasar", "helpers"}  # folders of tests of a chip that is not simulated, and of what is no test
 
 
-def families(folder, patterns=("test_*.py",)):
+def families(folder: Path, patterns: Iterable[str] = ("test_*.py",)) -> dict[str, list[Path]]:
     """{family: files} of the tests below a folder: those of a folder below it, and each file that lies in it itself.
 
     UsageError where there are none.
@@ -88,7 +92,7 @@ class Results:
     The file's first line is the survey's settings, each other one a test.
     """
 
-    def __init__(self, survey, path=None):
+    def __init__(self, survey: Survey, path: str | Path | None = None) -> None:
         self.tests, self._file = {}, None
         if path is None:
             return
@@ -103,15 +107,15 @@ class Results:
         Path(path).write_text(text)
         self._file = open(path, "a", encoding="utf-8")
 
-    def _add(self, test):
+    def _add(self, test: dict[str, Any]) -> None:
         self.tests[test["test"]] = test
 
-    def keep(self, family, record):
+    def keep(self, family: str, record: Mapping[str, Any]) -> None:
         """Keep a test's record."""
         outcome, why = judged(record)
         self.add_outcome(family, record["test"], outcome, why, record["seconds"])
 
-    def add_outcome(self, family, name, outcome, why, seconds):
+    def add_outcome(self, family: str, name: str, outcome: str, why: str, seconds: float) -> None:
         """Keep what became of a test."""
         test = {"test": name, "family": family, "outcome": outcome, "why": why, "seconds": seconds}
         self._add(test)
@@ -120,7 +124,7 @@ class Results:
             self._file.flush()
 
 
-def run(survey, results, on_progress=lambda text: None):
+def run(survey: Survey, results: Results, on_progress: Callable[[str], object] = lambda text: None) -> None:
     """Run what `results` lacks; `on_progress(text)` is called as tests begin."""
     compile_once()  # no test's time
     found = list(families(survey.folder, survey.patterns).items())
@@ -137,20 +141,25 @@ def run(survey, results, on_progress=lambda text: None):
 class _Attempt:
     """One process, that runs tests of some families, {family: files}, until all are done or one of them ends it."""
 
-    def __init__(self, survey, group, results, on_progress):
+    def __init__(
+        self,
+        survey: Survey,
+        group: dict[str, list[Path]],
+        results: Results,
+        on_progress: Callable[[str], object],
+    ) -> None:
         self.survey, self.results, self.on_progress = survey, results, on_progress
         self.files = [file for files in group.values() for file in files]
         self.families = {
             file.relative_to(survey.folder).as_posix(): family for family, files in group.items() for file in files
         }
         self.name = " to ".join(dict.fromkeys((next(iter(group)), next(reversed(group)))))
-        self.started, self.selected = (
-            False,
-            None,
-        )  # whether the process has begun; names of its tests, when it knows them
-        self.now, self.since = None, time.monotonic()  # the test that runs; when the process has said something
+        self.started = False  # whether the process has begun
+        self.selected: list[str] | None = None  # names of its tests, when it knows them
+        self.now: str | None = None  # the test that runs
+        self.since = time.monotonic()  # when the process has said something
 
-    def run(self):
+    def run(self) -> bool:
         """Whether nothing is left to do."""
         before = len(self.results.tests)
         self.on_progress(f"{self.name}: starting")
@@ -170,7 +179,7 @@ class _Attempt:
                     _end(process)
             last = log.read_text(errors="replace").strip().splitlines()
         if self.now is not None:
-            self._lose(slow, process.returncode, last)
+            self._lose(self.now, slow, process.returncode, last)
             return False
         if not self.started and not slow:
             hint = next((line.strip().removeprefix("hint: ") for line in reversed(last) if "hint: " in line), None)
@@ -187,14 +196,18 @@ class _Attempt:
             self.results.add_outcome(self._family(left[0]), left[0], "failed", ending, 0.0)
         return not left  # where a fixture has ended it, some are
 
-    def _family(self, name):
+    def _family(self, name: str) -> str:
         """Of a test, by the file in its name."""
         return self.families[name.partition("::")[0]]
 
-    def _left(self):
-        return [name for name in self.selected if name not in self.results.tests]
+    def _left(self) -> list[str]:
+        return [name for name in self._named() if name not in self.results.tests]
 
-    def _settings(self, report):
+    def _named(self) -> list[str]:
+        assert self.selected is not None  # the process has said what it runs
+        return self.selected
+
+    def _settings(self, report: Path) -> dict[str, Any]:
         root = next((path.parent for path in self.survey.folder.parents if path.name == "tests"), None)
         return {
             "folder": str(self.survey.folder), "files": list(map(str, self.files)), "limit": self.survey.limit,
@@ -202,7 +215,7 @@ class _Attempt:
             "own_configuration": self.survey.release is None,
         }  # fmt: skip
 
-    def _command(self, settings):
+    def _command(self, settings: Path) -> list[str]:
         survey, program = self.survey, [str(CHILD), str(settings)]
         if survey.release is None:
             return [sys.executable, "-m", "tensim", "device", *survey.options, "--", survey.python, *program]
@@ -218,7 +231,7 @@ class _Attempt:
             *program,
         ]
 
-    def _follow(self, process, lines):
+    def _follow(self, process: subprocess.Popen[bytes], lines: IO[str]) -> bool:
         """Read what the process says until it ends; whether it took too long."""
         part = ""
         while True:
@@ -234,28 +247,28 @@ class _Attempt:
                 return True
             time.sleep(LOOK)
 
-    def _hear(self, record):
+    def _hear(self, record: Mapping[str, Any]) -> None:
         self.since = time.monotonic()
         if "test" in record:
             self.results.keep(self._family(record["test"]), record)
             self.now = None
         elif "begins" in record:
             self.now = record["begins"]
-            done = len(self.selected) - len(self._left())
-            self.on_progress(f"{self.name}: {done + 1} of {len(self.selected)}: {self.now}")
+            done, count = len(self._named()) - len(self._left()), len(self._named())
+            self.on_progress(f"{self.name}: {done + 1} of {count}: {self.now}")
         elif "selected" in record:
             self.selected = record["selected"]
         else:
             self.started = True
 
-    def _lose(self, slow, status, last):
+    def _lose(self, name: str, slow: bool, status: int, last: Sequence[str]) -> None:
         """Keep that the test at hand has not come to its end."""
         seconds = round(time.monotonic() - self.since, 3)
         outcome = ("too slow", f"over {self.survey.seconds:g} s") if slow else ("failed", _ending(status, last))
-        self.results.add_outcome(self._family(self.now), self.now, *outcome, seconds)
+        self.results.add_outcome(self._family(name), name, *outcome, seconds)
 
 
-def _ending(status, last):
+def _ending(status: int, last: Sequence[str]) -> str:
     """How a process has ended: the simulator says why in its last line (`runner`)."""
     if status < 0:
         return f"the process was ended by {signal.Signals(-status).name}"
@@ -263,7 +276,7 @@ def _ending(status, last):
     return said.removeprefix("error: ") if said else f"the process ended with status {status}"
 
 
-def _end(process):
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Leave no process behind: neither the simulator nor the library."""
     for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGKILL, None)):
         if process.poll() is None:

@@ -9,10 +9,14 @@ SETTINGS is a JSON file: `folder`, that names are relative to; `files`, to run; 
 that the tests import from, or null; `report`, the file to write.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import random
 import sys
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, NoReturn
 
 import pytest
 
@@ -22,12 +26,12 @@ OWN_OPTIONS += ["--continue-on-collection-errors"]
 LONGEST = 20_000  # characters of an error that are kept: its begin and its end
 
 
-def shortened(text):
+def shortened(text: str) -> str:
     """An error's text without its middle where that is long."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n...\n{text[-LONGEST // 2 :]}"
 
 
-def spread(items, limit):
+def spread(items: list[Any], limit: int) -> list[Any]:
     """At most `limit` of some items, the first and the last among them, at even distances."""
     if len(items) <= limit:
         return items
@@ -39,18 +43,18 @@ def spread(items, limit):
 class Survey:
     """The hooks of pytest."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: dict[str, Any]) -> None:
         self._limit, self._done = settings["limit"], set(settings["done"])
         self._file = open(settings["report"], "a", encoding="utf-8")
-        self._found = None  # what the phases of the test that runs have brought
+        self._found: dict[str, Any] = {}  # what the phases of the test that runs have brought
 
-    def say(self, **record):
+    def say(self, **record: Any) -> None:
         """Write a line."""
         self._file.write(json.dumps(record) + "\n")
         self._file.flush()
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, config, items):
+    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
         """Leave at most so many parametrisations of each function, and of these what is not done."""
         functions = {}
         for item in items:
@@ -59,19 +63,19 @@ class Survey:
         self.say(selected=[item.nodeid for item in items if item in chosen])
         items[:] = [item for item in items if item in chosen and item.nodeid not in self._done]
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         """A file that cannot be imported, or that wants to be skipped, is one test."""
         if report.outcome != "passed" and report.nodeid not in self._done:
             self.say(test=report.nodeid, **self._outcome(report, "import"), seconds=0.0)
 
-    def pytest_runtest_logstart(self, nodeid):
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins."""
         self._found = {"outcome": "passed", "phase": "call", "error": "", "message": ""}
         self._seconds = 0.0
         self.say(begins=nodeid)
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
         """A phase of it has ended.  A device that could not be closed is no device for the next test: the process ends."""
         report = (yield).get_result()
         self._seconds += report.duration
@@ -80,11 +84,11 @@ class Survey:
         if report.failed and call.when == "teardown":
             item.session.shouldstop = "a fixture could not be taken down"
 
-    def pytest_runtest_logfinish(self, nodeid):
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """A test ends."""
         self.say(test=nodeid, **self._found, seconds=round(self._seconds, 3))
 
-    def _outcome(self, report, phase, raised=None):
+    def _outcome(self, report: Any, phase: str, raised: Any = None) -> dict[str, Any]:
         if report.outcome == "skipped":
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else getattr(report, "wasxfail", "")
             return {"outcome": "skipped", "phase": phase, "error": "", "message": str(reason)}
@@ -101,19 +105,19 @@ class Fixtures:
     """What the vendor's `conftest.py` gives to its tests."""
 
     @pytest.fixture
-    def device_params(self, request):
+    def device_params(self, request: Any) -> dict[str, Any]:
         """Arguments of `CreateDevice`, as a test parametrises them."""
         return getattr(request, "param", {})
 
     @pytest.fixture
-    def device(self, device_params):
+    def device(self, device_params: dict[str, Any]) -> Iterator[Any]:
         """An open device, the default one, for one test."""
         import ttnn
 
         yield from opened(ttnn, lambda: ttnn.CreateDevice(device_id=0, **device_params), ttnn.close_device)
 
     @pytest.fixture
-    def mesh_device(self, request, device_params):
+    def mesh_device(self, request: Any, device_params: dict[str, Any]) -> Iterator[Any]:
         """A mesh of one chip; tests that ask for another shape are skipped."""
         import ttnn
 
@@ -124,7 +128,7 @@ class Fixtures:
         yield from opened(ttnn, lambda: ttnn.open_mesh_device(mesh, **device_params), ttnn.close_mesh_device)
 
     @pytest.fixture(autouse=True)
-    def reset_seeds(self):
+    def reset_seeds(self) -> None:
         """The same random numbers in every test."""
         random.seed(0)
         if "numpy" in sys.modules:
@@ -133,16 +137,16 @@ class Fixtures:
             sys.modules["torch"].manual_seed(0)
 
     @pytest.fixture
-    def function_level_defaults(self):
+    def function_level_defaults(self) -> None:
         """Nothing to set."""
 
     @pytest.fixture
-    def is_ci_env(self):
+    def is_ci_env(self) -> bool:
         """Not on the vendor's CI."""
         return False
 
 
-def opened(ttnn, open_one, close):
+def opened(ttnn: Any, open_one: Callable[[], Any], close: Callable[[Any], None]) -> Iterator[Any]:
     """A fixture's device."""
     device = open_one()
     ttnn.SetDefaultDevice(device)
@@ -150,7 +154,7 @@ def opened(ttnn, open_one, close):
     close(device)
 
 
-def main(path):
+def main(path: str) -> NoReturn:
     with open(path, encoding="utf-8") as file:
         settings = json.load(file)
     sys.path.pop(0)  # this file's folder

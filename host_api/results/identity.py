@@ -12,11 +12,15 @@ The `identity` of a `Result` has
   arguments of all enqueues in their order.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import platform
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tensim import __version__
 from tensim.results.code_digest import code_digest
@@ -24,11 +28,17 @@ from tensim.sim.engine.cache import DIRECTORY
 from tensim.sim.host import commands as c
 from tensim.sim.host.frozen_program import build_target
 
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.host.executor import Executor
+    from tensim.sim.host.program import Program, ProgramKernel
+
 FIDELITIES = {0: "LoFi", 2: "HiFi2", 3: "HiFi3", 4: "HiFi4"}
 CHOICES = ("shape", "dtype", "fidelity", "grid", "seed", "loops", "check", "max_cycles")
 
 
-def of_tensim():
+def of_tensim() -> dict[str, Any]:
     """Of this tensim and what it runs on."""
     return {
         "tensim_version": __version__, "code_sha256": code_digest(), "engine_digest": DIRECTORY.name,
@@ -36,7 +46,9 @@ def of_tensim():
     }  # fmt: skip
 
 
-def of_program(name, file=None, parameters=None):
+def of_program(
+    name: str, file: str | Path | None = None, parameters: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Of a program that a file holds, or that comes with tensim (`file` None)."""
     return {
         "program": name, "program_file": None if file is None else str(file),
@@ -44,7 +56,7 @@ def of_program(name, file=None, parameters=None):
     }  # fmt: skip
 
 
-def of_chip(chip, device=None, overrides=None):
+def of_chip(chip: Chip, device: str | None = None, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Of a chip, the spec that chose it and the parameters that the user changed."""
     arch = chip.arch
     return {
@@ -53,12 +65,12 @@ def of_chip(chip, device=None, overrides=None):
     }  # fmt: skip
 
 
-def of_choices(**choices):
+def of_choices(**choices: Any) -> dict[str, Any]:
     """Of what the user chose, null where nothing was chosen."""
     return dict.fromkeys(CHOICES) | choices
 
 
-def file_sha256(path):
+def file_sha256(path: str | Path) -> str | None:
     """SHA-256 (hex) of a file; None when it cannot be read."""
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
@@ -69,10 +81,10 @@ def file_sha256(path):
 class Launches:
     """The kernels that programs were enqueued with, and a hash over their runtime arguments."""
 
-    def __init__(self, executor_of):
+    def __init__(self, executor_of: Callable[[], Executor]) -> None:
         self._executor_of, self._kernels, self._arguments = executor_of, {}, hashlib.sha256()
 
-    def __call__(self, record, result):
+    def __call__(self, record: c.Command, result: object) -> None:
         """Observe a command of an executor."""
         if isinstance(record, c.EnqueueProgram):
             executor = self._executor_of()
@@ -80,7 +92,7 @@ class Launches:
             if device is not None:
                 self._note(executor.program(record.program), device.arch)
 
-    def _note(self, program, arch):
+    def _note(self, program: Program, arch: Arch) -> None:
         buffers = None
         for one in program.kernels:
             key = id(one.kernel), one.config, tuple(one.cores)
@@ -89,7 +101,7 @@ class Launches:
                 self._kernels[key] = one.kernel, _described(one, build_target(one, buffers, arch))
             self._arguments.update(repr((sorted(one.args.items()), one.common_args)).encode())
 
-    def identity(self):
+    def identity(self) -> dict[str, Any]:
         """{"kernels": [{"name", "file", "sha256", ...}], "arguments_sha256"}."""
         kernels = sorted(
             (told for _, told in self._kernels.values()), key=lambda told: json.dumps(told, sort_keys=True)
@@ -98,7 +110,7 @@ class Launches:
         return {"kernels": distinct, "arguments_sha256": self._arguments.hexdigest()}
 
 
-def _described(kernel, target):
+def _described(kernel: ProgramKernel, target: Any) -> dict[str, Any]:
     """{"name", "file", "sha256", "processor", ..., "cores"} of a `ProgramKernel`.
 
     "sha256": of the source text, with what it takes from its surroundings; in C++ with the machine code, too.
@@ -107,7 +119,8 @@ def _described(kernel, target):
     if kernel.kernel.is_cpp:
         for slot, program in sorted(kernel.kernel.build(config, target).programs.items()):
             digest.update(bytes([slot]) + program.image.text + b"".join(data for _, data in program.image.data))
-    if kernel.is_compute:
+    place: dict[str, Any]
+    if isinstance(config, c.ComputeParameters):
         place = {"processor": "TRISC", "fidelity": FIDELITIES[config.math_fidelity]}
     else:
         place = {"processor": ("BRISC", "NCRISC")[config.processor], "noc": config.noc}
@@ -119,7 +132,7 @@ def _described(kernel, target):
 
 
 @contextmanager
-def launches(executor_of):
+def launches(executor_of: Callable[[], Executor]) -> Iterator[Launches]:
     """The `Launches` of a block; `executor_of()`: the executor that carries out its commands."""
     found, observers = Launches(executor_of), executor_of().observers
     observers.append(found)

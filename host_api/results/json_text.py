@@ -1,9 +1,12 @@
 """JSON for people and programs: an entry a line where it helps."""
 
+from __future__ import annotations
+
 import json
+from typing import Any
 
 
-def json_text(data, levels=2, margin=""):
+def json_text(data: Any, levels: int = 2, margin: str = "") -> str:
     """JSON with an entry a line down to some levels; deeper ones stay on the line, for json indents slowly."""
     if not levels or not data or not isinstance(data, dict | list):
         return json.dumps(data, default=str)

@@ -11,7 +11,7 @@ from tensim.device import Device as Handle
 from tensim.queue import synchronize
 from tensim.results import identity
 from tensim.results.result import Result
-from tensim.sim.chip.interval import Interval
+from tensim.sim.chip.interval import Done, Interval
 from tensim.sim.chip.zones import zones
 from tensim.sim.errors import UsageError
 
@@ -72,7 +72,7 @@ class measure:
         if not device.is_open or queued or any("ended" not in launch for launch in device.chip.launches.values()):
             synchronize(device)
 
-    def _summary(self, done: Interval) -> dict[str, Any]:
+    def _summary(self, done: Done) -> dict[str, Any]:
         name = self.name or self._script() or "script"
         told = {
             "name": name, "description": "measured in a script", "verified": None, "comparison": None, "loops": [],

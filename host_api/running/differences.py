@@ -1,5 +1,10 @@
 """How two Light Metal binaries differ: command by command, and in the cycles of their replays."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tensim.running.replay import LightMetalReplay
@@ -7,10 +12,13 @@ from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import TensimError
 from tensim.traces.flatbuffers.tables import Node
 
+if TYPE_CHECKING:
+    from tensim.traces.light_metal.binary import Binary
+
 DATA = {"EnqueueWriteBufferCommand": "src", "LightMetalCompareCommand": "golden_data", "WriteDirectCommand": ""}
 
 
-def differences(first, second):
+def differences(first: Binary, second: Binary) -> dict[str, list[Any]]:
     """How two binaries differ: {"differences": [{"index", "field", "first", "second"}], "cycles": [a, b]}."""
     found, sides = [], [list(binary.nodes()) for binary in (first, second)]
     if len(sides[0]) != len(sides[1]):
@@ -23,11 +31,13 @@ def differences(first, second):
     return {"differences": found, "cycles": [_cycles(binary) for binary in (first, second)]}
 
 
-def _difference(index, field_name, first, second):
+def _difference(index: int | None, field_name: str, first: object, second: object) -> dict[str, Any]:
     return {"index": index, "field": field_name, "first": str(first)[:80], "second": str(second)[:80]}
 
 
-def _field_differences(index, a, b, prefix, binaries):
+def _field_differences(
+    index: int, a: Node, b: Node, prefix: str, binaries: tuple[Binary, Binary]
+) -> Iterator[dict[str, Any]]:
     """Data is what it says, in the command or in a payload, packed or not."""
     words = DATA.get(a.table)
     if words is not None:
@@ -53,7 +63,7 @@ def _field_differences(index, a, b, prefix, binaries):
             yield _difference(index, f"{prefix}{name}", value, other)
 
 
-def _cycles(binary):
+def _cycles(binary: Binary) -> int | None:
     """Cycles of a replay, or None when the binary cannot be replayed."""
     replay = LightMetalReplay(binary)
     try:

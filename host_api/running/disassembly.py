@@ -1,14 +1,20 @@
 """What the threads of a C++ kernel executed in a run: instructions with their cycles."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tensim.sim.cores.disassembly.instruction_text import thread_listing
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREAD_NAMES
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.sim.chip.chip import Chip
 
-def disassembly(chip, kernel):
+
+def disassembly(chip: Chip, kernel: str) -> list[dict[str, Any]]:
     """[{"kernel", "file", "thread", "instructions"}] of the C++ kernels called `kernel`, or in a file of that name.
 
     "thread": which core of the five runs it; a compute kernel has three.  "instructions": see
@@ -37,7 +43,7 @@ def disassembly(chip, kernel):
     ]
 
 
-def _same_file(file, kernel):
+def _same_file(file: str, kernel: str) -> bool:
     """Whether `kernel` is the end of a file's path."""
     parts = Path(kernel).parts
     return Path(file).parts[-len(parts) :] == parts

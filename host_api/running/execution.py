@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tensim.analysis.summary import collect
 from tensim.device import Device, close_device, create_device, current_system, use_system
@@ -19,7 +21,16 @@ from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.host.executor import Simulation
 
 if TYPE_CHECKING:
+    from tensim.examples.result import ExampleResult
+    from tensim.light_metal.binary import LightMetalBinary
+    from tensim.running.programs import Settings
+    from tensim.running.runnable import Runnable
+    from tensim.sim.arch import Arch
     from tensim.sim.chip.chip import Chip
+
+T = TypeVar("T")
+Listener: TypeAlias = Callable[[str], object]  # is told what goes on
+Durations: TypeAlias = list[dict[str, Any]]  # of loops, see `timed`
 
 
 class Watch:
@@ -36,18 +47,26 @@ class Watch:
 class Logged(Watch):
     """Another watch, beside a log that is told what kernels print: `also_told(listener)` gives a listener that does both."""
 
-    def __init__(self, watch, also_told):
+    def __init__(self, watch: Watch, also_told: Callable[[Listener], Listener]) -> None:
         self.watch, self.also_told = watch, also_told
 
-    def begin(self, device):
+    def begin(self, device: Device) -> None:
         device.chip.printer.on_print = self.also_told(device.chip.printer.on_print)
         self.watch.begin(device)
 
-    def end(self, chip):
+    def end(self, chip: Chip) -> dict[str, Any]:
         return self.watch.end(chip)
 
 
-def execute(program, settings, arch, device_options, begun, on_progress, watch):
+def execute(
+    program: Runnable,
+    settings: Settings,
+    arch: Arch,
+    device_options: dict[str, Any],
+    begun: float,
+    on_progress: Listener,
+    watch: Watch,
+) -> Result:
     """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start; `watch`: a `Watch`."""
     with _system_of_its_own():
         on_progress("opening the device")
@@ -90,7 +109,7 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
 
 
 @contextlib.contextmanager
-def _system_of_its_own():
+def _system_of_its_own() -> Iterator[None]:
     """Devices that the user has open are not in the way of the program's, nor their time in that of its host."""
     before = current_system()
     use_system(Simulation(before.executor.programs))
@@ -100,7 +119,7 @@ def _system_of_its_own():
         use_system(before)
 
 
-def _identity(program, settings, chip, launches):
+def _identity(program: Runnable, settings: Settings, chip: Chip, launches: identity.Launches) -> dict[str, Any]:
     """What makes the result of a program repeatable."""
     chosen = program.chosen(settings.options)
     return (
@@ -116,7 +135,7 @@ def _identity(program, settings, chip, launches):
     )  # fmt: skip
 
 
-def timed(chip, work):
+def timed(chip: Chip, work: Callable[[], T]) -> tuple[T, dict[str, Any]]:
     """(result of `work`, {"cycles", "device_seconds"} that the programs of a chip took in it)."""
     before = statistics.program_cycles(chip)
     result = work()
@@ -124,7 +143,7 @@ def timed(chip, work):
     return result, {"cycles": cycles, "device_seconds": cycles / (chip.arch.clock_mhz * 1e6)}
 
 
-def _observe(device, settings, begun, on_progress):
+def _observe(device: Device, settings: Settings, begun: float, on_progress: Listener) -> None:
     """Switch on what the settings ask to have recorded, and the reports of progress."""
     chip = device.chip
     if settings.timeline or settings.zones or settings.speedscope:
@@ -132,14 +151,16 @@ def _observe(device, settings, begun, on_progress):
     if settings.noc_trace:
         chip.recordings.record_noc()
 
-    def report(now, chips):
+    def report(now: object, chips: object) -> None:
         rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
         on_progress(f"simulated {chip.cycle:,} cycles, {rate / 1e6:.2f} M operations/s")
 
     device.system.env.on_progress(report)
 
 
-def _run(program, settings, device, on_progress):
+def _run(
+    program: Runnable, settings: Settings, device: Device, on_progress: Listener
+) -> tuple[ExampleResult, Durations, LightMetalBinary | None]:
     """(result, durations, Light Metal binary or None) of all loops."""
     if not settings.capture:
         return *_run_loops(program, settings, device, on_progress), None
@@ -153,7 +174,9 @@ def _run(program, settings, device, on_progress):
     return result, loops, binary
 
 
-def _run_loops(program, settings, device, on_progress):
+def _run_loops(
+    program: Runnable, settings: Settings, device: Device, on_progress: Listener
+) -> tuple[ExampleResult, Durations]:
     """(result, durations): of a wrong loop if there is one, else of the last; without data none is wrong."""
     results, loops = [], []
     for number in range(settings.loops):
@@ -166,17 +189,18 @@ def _run_loops(program, settings, device, on_progress):
     return next((item for item in results if not item.verified), results[-1]), loops
 
 
-def unheard(*told):
+def unheard(*told: object) -> None:
     """A listener that does not listen."""
 
 
 class Files:
     """Files that a run writes when its work is done.  `unwritten`: [{"file", "why"}] of those that failed."""
 
-    def __init__(self, on_progress):
-        self.on_progress, self.unwritten = on_progress, []
+    def __init__(self, on_progress: Listener) -> None:
+        self.on_progress = on_progress
+        self.unwritten: list[dict[str, str]] = []
 
-    def write(self, path, action):
+    def write(self, path: str | Path, action: Callable[[], T]) -> T | None:
         """What `action()`, which writes to `path`, returns; None when it fails."""
         self.on_progress(f"writing {path}")
         try:
@@ -186,6 +210,7 @@ class Files:
         except UsageError as error:
             why = error.message.removeprefix(f"cannot write {path}: ")
             self.unwritten.append({"file": str(path), "why": why})
+        return None
 
 
 @dataclass(frozen=True)
@@ -196,11 +221,11 @@ class LogFiles:
     speedscope: str | None = None
 
     @property
-    def wanted(self):
+    def wanted(self) -> bool:
         """Whether there is to be one."""
         return self.timeline is not None or self.speedscope is not None
 
-    def write(self, files, chip, name):
+    def write(self, files: Files, chip: Chip, name: str) -> dict[str, Any]:
         """Write them; what a summary says of them.  `files`: `Files`; `name`: of what ran."""
         said = {}
         if self.timeline:
@@ -214,12 +239,13 @@ class LogFiles:
         return said
 
 
-def _save(chip, binary, settings, on_progress):
+def _save(chip: Chip, binary: LightMetalBinary | None, settings: Settings, on_progress: Listener) -> dict[str, Any]:
     """Write the files that the settings ask for; what the summary says of them, "unwritten" those that failed."""
-    said, files = {}, Files(on_progress)
-    if binary is not None:
-        files.write(settings.capture, lambda: binary.save_to_file(settings.capture))
-        said |= {"file": settings.capture, "bytes": binary.size()}
+    said: dict[str, Any] = {}
+    files, capture = Files(on_progress), settings.capture
+    if binary is not None and capture is not None:
+        files.write(capture, lambda: binary.save_to_file(capture))
+        said |= {"file": capture, "bytes": binary.size()}
     if settings.disassemble:
         from tensim.running.disassembly import disassembly
 

@@ -7,6 +7,8 @@ recording or a saved binary, in processes that may take so much time and memory.
 and none that blames tensim.  With NUMBA_DISABLE_JIT=1 every read of the verifier is checked against the file's ends.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import os
@@ -20,8 +22,10 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NoReturn
 
 import numba
 import numpy as np
@@ -55,7 +59,7 @@ TOKEN = re.compile(r"[A-Za-z_]\w*|\d+|[^\w\s]")
 class Checked(np.ndarray):
     """Bytes that refuse to be read outside their ends, where a plain array would count from its end."""
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return super().__getitem__(index)
         if not 0 <= index < len(self):
@@ -66,7 +70,7 @@ class Checked(np.ndarray):
 # --- damaged bytes
 
 
-def structure_of(data):
+def structure_of(data: bytes) -> list[int]:
     """Offsets of the bytes that are structure rather than payload: near the tables of commands and the root."""
     binary = Binary(data)
     places = {binary.root.position}
@@ -81,31 +85,31 @@ def structure_of(data):
     return sorted(at for at in near if 0 <= at < len(data)) or list(range(len(data)))
 
 
-def mutate(rng, data, structure):
+def mutate(rng: random.Random, data: bytes, structure: Sequence[int]) -> bytearray:
     """A damaged copy of a file."""
-    data = bytearray(data)
+    damaged = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
-        at = rng.choice(structure) if rng.random() < 0.8 else rng.randrange(len(data))
+        at = rng.choice(structure) if rng.random() < 0.8 else rng.randrange(len(damaged))
         kind = rng.randrange(6)
         if kind == 0:
-            data[min(at, len(data) - 1)] ^= 1 << rng.randrange(8)
+            damaged[min(at, len(damaged) - 1)] ^= 1 << rng.randrange(8)
         elif kind == 1:
-            at = min(at & ~3, len(data) - 4)
-            data[at : at + 4] = rng.choice(WORDS).to_bytes(4, "little")
+            at = min(at & ~3, len(damaged) - 4)
+            damaged[at : at + 4] = rng.choice(WORDS).to_bytes(4, "little")
         elif kind == 2:
-            at, length = min(at, len(data) - 1), rng.randrange(1, 64)
-            source = rng.randrange(len(data))
-            piece = data[source : source + length]
-            data[at : at + len(piece)] = piece
+            at, length = min(at, len(damaged) - 1), rng.randrange(1, 64)
+            source = rng.randrange(len(damaged))
+            piece = damaged[source : source + length]
+            damaged[at : at + len(piece)] = piece
         elif kind == 3 and rng.random() < 0.2:
-            del data[max(at, 8) :]
+            del damaged[max(at, 8) :]
         elif kind == 4:
-            data[min(at, len(data) - 1)] = rng.randrange(48)  # the range of union types
+            damaged[min(at, len(damaged) - 1)] = rng.randrange(48)  # the range of union types
         else:
-            at = min(at & ~3, len(data) - 4)
-            word = int.from_bytes(data[at : at + 4], "little") + rng.choice((-64, -8, -4, -1, 1, 4, 8, 64))
-            data[at : at + 4] = (word & 0xFFFFFFFF).to_bytes(4, "little")
-    return data
+            at = min(at & ~3, len(damaged) - 4)
+            word = int.from_bytes(damaged[at : at + 4], "little") + rng.choice((-64, -8, -4, -1, 1, 4, 8, 64))
+            damaged[at : at + 4] = (word & 0xFFFFFFFF).to_bytes(4, "little")
+    return damaged
 
 
 # --- damaged tables and texts
@@ -114,12 +118,12 @@ def mutate(rng, data, structure):
 class Tables:
     """A file as nodes, each of which can be changed before it is written again."""
 
-    def __init__(self, data):
+    def __init__(self, data: bytes) -> None:
         self.root = Reader(light_metal_schema(), data).root()
         self.nodes = []
         self._collect(self.root)
 
-    def _collect(self, value):
+    def _collect(self, value: object) -> None:
         if isinstance(value, Node):
             self.nodes.append(value)
             for child in value.fields.values():
@@ -128,11 +132,11 @@ class Tables:
             for child in value:
                 self._collect(child)
 
-    def kernels(self):
+    def kernels(self) -> list[Node]:
         """The nodes that hold a kernel's text."""
         return [node for node in self.nodes if node.fields.get("source")]
 
-    def written(self):
+    def written(self) -> bytes | bytearray | None:
         """The bytes of the file as it is now; None when the tables cannot be written."""
         self.root.fields["content_hash"] = np.zeros(32, np.uint8)
         writer = Writer(light_metal_schema())
@@ -141,7 +145,7 @@ class Tables:
         except (ValueError, TypeError, OverflowError, StopIteration, KeyError, struct.error):
             return None
 
-    def damage(self, rng):
+    def damage(self, rng: random.Random) -> None:
         """Change some fields."""
         for _ in range(rng.choice((1, 1, 1, 2, 4))):
             node = rng.choice(self.nodes)
@@ -151,7 +155,7 @@ class Tables:
             name = rng.choice(names)
             node.fields[name] = self._other(rng, node, name)
 
-    def _other(self, rng, node, name):
+    def _other(self, rng: random.Random, node: Node, name: str) -> Any:
         value = node.fields[name]
         if rng.random() < 0.05:
             return None
@@ -173,7 +177,7 @@ class Tables:
         return self._other_vector(rng, value)
 
     @staticmethod
-    def _other_vector(rng, value):
+    def _other_vector(rng: random.Random, value: Any) -> Any:
         items = list(value)
         if not items:
             return value
@@ -191,7 +195,7 @@ class Tables:
             items[at] = np.array(rng.choice(WORDS)).astype(value.dtype)
         return np.array(items, value.dtype) if isinstance(value, np.ndarray) else items
 
-    def damage_kernel(self, rng):
+    def damage_kernel(self, rng: random.Random) -> None:
         """Change the text of a kernel; its hash stays right."""
         node = rng.choice(self.kernels())
         text = node.fields["source"]
@@ -200,7 +204,7 @@ class Tables:
         node.fields |= {name: value for name, value in kernel_fields_of_text(text).items() if name in node.fields}
 
 
-def damaged_text(rng, text):
+def damaged_text(rng: random.Random, text: str) -> str:
     """A kernel's text with other numbers, names, signs or lines."""
     lines, tokens = text.split("\n"), list(TOKEN.finditer(text))
     kind = rng.randrange(6)
@@ -228,15 +232,15 @@ def damaged_text(rng, text):
 # --- judging and executing
 
 
-def judge(data):
+def judge(data: bytes | bytearray) -> bool:
     """Whether the verifier takes a file; an exception is a defect of the verifier."""
     raw = np.frombuffer(data, np.uint8)
-    if numba.config.DISABLE_JIT:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it by name
         raw = raw.view(Checked)
     return verify_structure(raw) is None and not verify_content(raw)
 
 
-def execute(data, max_cycles=MAX_CYCLES):
+def execute(data: bytes, max_cycles: int = MAX_CYCLES) -> str:
     """Look at a file and carry it out with a budget; returns how that ended.  Raises what the fuzzer looks for."""
     try:
         binary = open_verified(data)
@@ -251,7 +255,7 @@ def execute(data, max_cycles=MAX_CYCLES):
     return "ran"
 
 
-def _carry_out(binary, options):
+def _carry_out(binary: Binary, options: ReplayOptions) -> None:
     """Execute a file as what it is."""
     root = binary.reader.root("binary", "spans")
     if root.binary is not None:
@@ -264,7 +268,7 @@ def _carry_out(binary, options):
             raise one.error
 
 
-def _outcome(data, max_cycles):
+def _outcome(data: bytes, max_cycles: int) -> str:
     try:
         return execute(data, max_cycles)
     except Exception as error:  # what the fuzzer looks for
@@ -273,7 +277,9 @@ def _outcome(data, max_cycles):
         return f"{DEFECT} {type(inner).__name__}: {str(inner)[:80]} ({Path(place.filename).name}:{place.lineno})"
 
 
-def execute_apart(mutants, max_cycles=MAX_CYCLES, seconds=SECONDS):
+def execute_apart(
+    mutants: Sequence[bytes], max_cycles: int = MAX_CYCLES, seconds: float = SECONDS
+) -> list[tuple[str, float]]:
     """How each of some files ended, executed one after the other in a process of limited time and memory.
 
     When it dies, that is the outcome of the file it was at, and another process goes on behind that.
@@ -291,12 +297,13 @@ def execute_apart(mutants, max_cycles=MAX_CYCLES, seconds=SECONDS):
         status = os.waitpid(child, 0)[1]
         if len(outcomes) < len(mutants) and status:
             number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else -os.WEXITSTATUS(status)
-            why = {signal.SIGPROF: f"more than {seconds} s", signal.SIGKILL: "killed"}.get(number, f"signal {number}")
+            ends: dict[int, str] = {signal.SIGPROF: f"more than {seconds} s", signal.SIGKILL: "killed"}
+            why = ends.get(number, f"signal {number}")
             outcomes.append((f"{DEFECT} the process ended: {why}", float(seconds)))
     return outcomes
 
 
-def _execute_all(mutants, writing, max_cycles, seconds):
+def _execute_all(mutants: Sequence[bytes], writing: int, max_cycles: int, seconds: float) -> NoReturn:
     """What the process does: a line per file, and then an end."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, used + BYTES))
@@ -331,14 +338,24 @@ class Fuzzer:
     `shares`: of the mutants with damaged bytes, tables and kernels; `executed`: at most so many of each kind.
     """
 
-    def __init__(self, files, seed, executed, shares=(0.98, 0.015, 0.005), max_cycles=MAX_CYCLES, batch=25):
+    def __init__(
+        self,
+        files: Iterable[bytes],
+        seed: int,
+        executed: Any,
+        shares: Sequence[float] = (0.98, 0.015, 0.005),
+        max_cycles: int = MAX_CYCLES,
+        batch: int = 25,
+    ) -> None:
         self.rng, self.files, self.found = random.Random(seed), [bytes(data) for data in files], Found()
         self.structures = [structure_of(data) for data in self.files]
         self.with_kernels = [n for n, data in enumerate(self.files) if Tables(data).kernels()]
         self.executed, self.shares, self.max_cycles, self.batch = dict(executed), shares, max_cycles, batch
         self.waiting = []  # (kind, mutant) to be executed
 
-    def run(self, count, seconds=None, on_progress=lambda judged: None):
+    def run(
+        self, count: int, seconds: float | None = None, on_progress: Callable[[int], object] = lambda judged: None
+    ) -> Found:
         """Judge `count` mutants, or as many as fit into `seconds` or until Ctrl-C; returns `Found`.
 
         `on_progress` is called with the number of mutants judged.
@@ -355,7 +372,7 @@ class Fuzzer:
             print("interrupted; what was found so far:", file=sys.stderr)
         return self.found
 
-    def _one(self, kind):
+    def _one(self, kind: str) -> None:
         damaged = self._mutant(kind)
         if damaged is None:
             self.found.outcomes[f"{kind}: cannot be written"] += 1
@@ -372,7 +389,7 @@ class Fuzzer:
             if len(self.waiting) >= self.batch:
                 self._execute_waiting()
 
-    def _mutant(self, kind):
+    def _mutant(self, kind: str) -> bytes | bytearray | None:
         if kind == "bytes":
             number = self.rng.randrange(len(self.files))
             return mutate(self.rng, self.files[number], self.structures[number])
@@ -384,7 +401,7 @@ class Fuzzer:
             tables.damage(self.rng)
         return tables.written()
 
-    def _execute_waiting(self):
+    def _execute_waiting(self) -> None:
         waiting, self.waiting = self.waiting, []
         outcomes = execute_apart([data for _, data in waiting], self.max_cycles)
         for (kind, data), (outcome, took) in zip(waiting, outcomes, strict=True):
@@ -394,7 +411,7 @@ class Fuzzer:
                 self.found.defects.append((outcome, data))
 
 
-def main():
+def main() -> NoReturn:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", help="valid Light Metal binaries")
     parser.add_argument("--count", type=int, default=1_000_000, help="mutants")

@@ -4,12 +4,17 @@ A change is a pair of text and value: `kernel.NAME.compile_args[2]`, `kernel.NAM
 `kernel.NAME.defines.KEY`, for every kernel of that name.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 
+Parameters: TypeAlias = c.DataMovementParameters | c.ComputeParameters
 PREFIX = "kernel."
 KEY = re.compile(
     r"kernel\.(?P<kernel>\w+)\.(?:compile_args\[(?P<index>\d+)\]|(?P<table>named_compile_args|defines)\.(?P<name>\w+))"
@@ -17,7 +22,7 @@ KEY = re.compile(
 FORMS = "kernel.NAME.compile_args[2], kernel.NAME.named_compile_args.KEY or kernel.NAME.defines.KEY"
 
 
-def check_key(key):
+def check_key(key: str) -> re.Match[str]:
     """The match of a change's text; UsageError for another form."""
     match = KEY.fullmatch(key)
     if match is None:
@@ -28,27 +33,28 @@ def check_key(key):
 class KernelChanges:
     """Turns the records that create kernels into those with other arguments.  `changes`: {text: value}."""
 
-    def __init__(self, changes):
+    def __init__(self, changes: Mapping[str, Any]) -> None:
         self._changes = [(key, check_key(key), value) for key, value in changes.items()]
         self._unused = {key for key, _, _ in self._changes}
 
-    def __call__(self, record):
+    def __call__(self, record: c.Command) -> c.Command:
         if not isinstance(record, c.CreateKernel):
             return record
+        kernel: Any = record.kernel
         config = record.config
         for key, match, value in self._changes:
-            if match["kernel"] == record.kernel.name:
+            if match["kernel"] == kernel.name:
                 self._unused.discard(key)
                 config = _changed(config, key, match, value)
         return dataclasses.replace(record, config=config)
 
-    def require_used(self):
+    def require_used(self) -> None:
         """UsageError when the program has created no kernel of some name."""
         if self._unused:
             raise UsageError(f"the program creates no kernel for {', '.join(sorted(self._unused))}")
 
 
-def _changed(config, key, match, value):
+def _changed(config: Parameters, key: str, match: re.Match[str], value: Any) -> Parameters:
     """The parameters of a kernel with one thing changed."""
     if match["index"] is not None:
         args, index = list(config.compile_args), int(match["index"])
@@ -63,4 +69,5 @@ def _changed(config, key, match, value):
         known = ", ".join(table) or "none"
         raise UsageError(f"{key}: kernel {match['kernel']} has no such argument", hint=f"its named ones: {known}")
     table[match["name"]] = value if match["table"] == "named_compile_args" else str(value)
-    return dataclasses.replace(config, **{match["table"]: tuple(table.items())})
+    changed: dict[str, Any] = {match["table"]: tuple(table.items())}
+    return dataclasses.replace(config, **changed)

@@ -1,5 +1,7 @@
 """What a user may choose for the run of a program, as text and as the values that the program's `run` takes."""
 
+from __future__ import annotations
+
 import difflib
 import inspect
 import itertools
@@ -7,7 +9,9 @@ import os
 import re
 import types
 import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +19,10 @@ from tensim.examples import FULL_GRID
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.errors import UsageError
 from tensim.types import MathFidelity
+
+if TYPE_CHECKING:
+    from tensim.device import Device
+    from tensim.sim.arch import Arch
 
 DTYPES = {
     "bf16": DataFormat.Float16_b,
@@ -38,15 +46,15 @@ class Options:
     fidelity: str | None = None
     grid: str | None = None
     seed: int = 0
-    parameters: dict = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
-def parse_shape(text, axes):
+def parse_shape(text: str, axes: str) -> tuple[int, ...]:
     """Sizes of a shape string, e.g. "2048x2048x2048" for axes M, K, N."""
     return _sizes(text, len(axes), "shape", "x".join(axes))
 
 
-def parse_grid(text, device):
+def parse_grid(text: str | None, device: Device) -> tuple[int, int]:
     """(columns, rows) of worker cores; refuses a grid that the device does not have."""
     available = device.compute_with_storage_grid_size()
     if text == FULL_GRID:
@@ -57,12 +65,12 @@ def parse_grid(text, device):
     return columns, rows
 
 
-def parse_dtype(text):
+def parse_dtype(text: str | None) -> DataFormat:
     """The `DataFormat` of a dtype's name."""
     return DTYPES[_choose(text, DTYPES, "dtype")]
 
 
-def parse_fidelity(text):
+def parse_fidelity(text: str | None) -> MathFidelity:
     """The `MathFidelity` of that name."""
     return MathFidelity[_choose(text, FIDELITIES, "math fidelity")]
 
@@ -71,7 +79,7 @@ class Text(str):
     """A value as a user has typed it: the parameter that it is for says what it means."""
 
 
-def parameter_values(name, given, known):
+def parameter_values(name: str, given: Mapping[str, Any], known: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
     """{parameter: value} as the program's `run` annotates them; UsageError for one that it does not have, or of another type."""
     found = {}
     for parameter, value in given.items():
@@ -91,7 +99,7 @@ def parameter_values(name, given, known):
     return found
 
 
-def _converted(annotation, value):
+def _converted(annotation: Any, value: Any) -> Any:
     """A value as one of the types of an annotation, by click's rules for text; ValueError when it is none of them."""
     if annotation is inspect.Parameter.empty:
         return _scalar(value) if isinstance(value, Text) else value
@@ -101,7 +109,7 @@ def _converted(annotation, value):
     return _of_types(choices or (annotation,), value)
 
 
-def _of_types(types, value, choices=None):
+def _of_types(types: Sequence[Any], value: Any, choices: Sequence[Any] | None = None) -> Any:
     """A value as the first of some types that takes it: as it is where it has one of them."""
     for kind in () if isinstance(value, Text) else types:
         if type(value) is kind and (choices is None or value in choices):
@@ -116,16 +124,16 @@ def _of_types(types, value, choices=None):
     raise ValueError
 
 
-def _none(value):
+def _none(value: object) -> None:
     if value is not None and str(value).lower() not in ("none", "null"):
         raise ValueError
     return None
 
 
-def _of(kind, *taken):
+def _of(kind: click.ParamType, *taken: type) -> Callable[[Any], Any]:
     """What makes values by one of click's types of such values: click would cut fractions off, and name what is nothing."""
 
-    def convert(value):
+    def convert(value: Any) -> Any:
         if not isinstance(value, taken) or (type(value) is bool and bool not in taken):
             raise ValueError
         return kind.convert(value, None, None)
@@ -143,7 +151,7 @@ _TYPES = {  # what a type makes of a value
 _TRIED = list(_TYPES)  # the narrow ones first: any text is a `str`
 
 
-def _scalar(text):
+def _scalar(text: str) -> Any:
     """What a text says as a YAML scalar, for a parameter that does not say what it is."""
     import yaml
 
@@ -153,13 +161,13 @@ def _scalar(text):
         return str(text)
 
 
-def require_room(shape, dtype, arch):
+def require_room(shape: Sequence[int], dtype: DataFormat, arch: Arch) -> None:
     """UsageError, before anything is allocated, when the matrices between the axes of a shape do not fit.
 
     A program holds at least those (for M, K, N: M x K, K x N and M x N) in DRAM, and as float32 on the host.
     """
     tiles = [-(-size // 32) for size in shape]
-    pairs = list(itertools.combinations(tiles, 2)) or [(tiles[0], 1 / 32)]
+    pairs: list[tuple[float, float]] = list(itertools.combinations(tiles, 2)) or [(tiles[0], 1 / 32)]
     count = sum(rows * columns for rows, columns in pairs)
     needed, held = int(count * tile_size(dtype)), arch.dram_banks * arch.dram_bank_bytes
     text = "x".join(map(str, shape))
@@ -174,7 +182,7 @@ def require_room(shape, dtype, arch):
         )
 
 
-def _choose(text, choices, what):
+def _choose(text: str | None, choices: Iterable[str], what: str) -> str:
     by_lower = {name.lower(): name for name in choices}
     name = by_lower.get(str(text).lower())
     if name is None:
@@ -182,7 +190,7 @@ def _choose(text, choices, what):
     return name
 
 
-def _sizes(text, count, what, form):
+def _sizes(text: str | None, count: int, what: str, form: str) -> tuple[int, ...]:
     """Parse "AxBxC" into `count` positive ints."""
     numbers = str(text).lower().split("x")
     if len(numbers) != count or not all(re.fullmatch(r"[1-9]\d{0,8}", number) for number in numbers):

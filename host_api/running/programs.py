@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensim.results.result import Result
 from tensim.running.options import Options
@@ -23,22 +23,27 @@ from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
     from tensim.running.execution import Watch
+    from tensim.running.runnable import Runnable
     from tensim.sim.arch import Arch
+
+Program: TypeAlias = (
+    "str | Path | Callable[..., Any] | Runnable"  # an example's name, a file, a function, or what it is
+)
 
 
 @dataclass(frozen=True)
 class Settings:
     """What to run and how; None means the program's default.  `program`: an example's name, a file or a function."""
 
-    program: str | Path | Callable  # or the `Runnable` that it is
+    program: Program
     arch: str = "wormhole_b0"
     device: str | None = None  # a device spec, in place of `arch`
-    overrides: dict = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
     grid: str | None = None
     shape: str | None = None
     dtype: str | None = None
     fidelity: str | None = None
-    parameters: dict = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     numerics: str = "fast"
     noc: str = "packet"
     check: bool = False
@@ -54,7 +59,7 @@ class Settings:
     capture: str | None = None  # file of a Light Metal binary to write
     compress: bool = False
     disassemble: str | None = None  # C++ kernel whose instructions the summary lists
-    kernel_changes: dict = field(default_factory=dict)  # `tensim.running.kernel_changes`
+    kernel_changes: dict[str, Any] = field(default_factory=dict)  # `tensim.running.kernel_changes`
     folder: str | None = None  # run folder to write (`tensim.results.run_folder`)
 
     @property
@@ -63,7 +68,7 @@ class Settings:
         return Options(self.shape, self.dtype, self.fidelity, self.grid, self.seed, self.parameters)
 
 
-def run(program: str | Path | Callable, **settings: Any) -> Result:
+def run(program: str | Path | Callable[..., Any], **settings: Any) -> Result:
     """Run a program on a device of its own and return its `Result`.
 
     `program`: an example's name, the path of a file with a `run` function, or such a function (`tensim.examples`).
@@ -75,7 +80,7 @@ def run(program: str | Path | Callable, **settings: Any) -> Result:
     return run_program(settings_of(program, settings))
 
 
-def settings_of(program: str | Path | Callable, given: dict[str, Any]) -> Settings:
+def settings_of(program: Program, given: dict[str, Any]) -> Settings:
     """The `Settings` with these names and values; sizes may be tuples.  UsageError for a name that is none."""
     known = [one.name for one in dataclasses.fields(Settings)][1:]
     for name in given:

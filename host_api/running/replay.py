@@ -7,6 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tensim.running.execution import LogFiles
     from tensim.sim.arch import Arch
     from tensim.sim.chip.chip import Chip
+    from tensim.sim.host.executor import Executor
     from tensim.traces.light_metal.binary import Binary
 
 
@@ -63,7 +65,7 @@ def replay_file(
     `LogFiles` to write; `tt_report`: folder of `tensim.tool_files` to write, or None.
     """
     with contextlib.ExitStack() as stack:
-        configure = unheard
+        configure: Callable[[dict[str, Any], Arch], object] = unheard
         if folder is not None:
             run_folder = stack.enter_context(RunFolder(folder))
             on_progress, configure = run_folder.also_told(on_progress), run_folder.configure
@@ -101,7 +103,7 @@ def _replay_loops(
         try:
             with (
                 warnings.catch_warnings(record=True) as told,
-                identity.launches(lambda replay=replay: replay.system.executor) as launches,
+                identity.launches(partial(_executor_of, replay)) as launches,
             ):
                 replay.execute()
             chip = replay.chips[0] if replay.chips else None
@@ -128,6 +130,10 @@ def _replay_loops(
         "host_seconds": seconds, "loops": durations,
     }  # fmt: skip
     return Result(summary, repeatable)
+
+
+def _executor_of(replay: LightMetalReplay) -> Executor:
+    return replay.system.executor
 
 
 def _identity(file: str | Path, chip: Chip, options: ReplayOptions, loops: int) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 All have the one signature of `run` that `tensim.examples` describes.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import difflib
 import importlib
@@ -13,6 +15,8 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from tensim.examples import DECLARED, EXAMPLES
 from tensim.running.options import (
@@ -25,6 +29,10 @@ from tensim.running.options import (
     require_room,
 )
 from tensim.sim.errors import ProgramError, TensimError, UsageError
+
+if TYPE_CHECKING:
+    from tensim.device import Device
+    from tensim.examples.result import ExampleResult
 
 DEFAULTS = ("shape", "dtype", "fidelity", "grid")  # what a program has a default for
 FIXED_KEYWORDS = ("shape", "dtype", "fidelity", "grid", "rng")
@@ -43,11 +51,11 @@ class Runnable:
     description: str
     axes: str
     defaults: Options
-    load: Callable[[], Callable]
+    load: Callable[[], Callable[..., Any]]
     matrices: bool = False
     file: str | None = None
 
-    def parameters(self):
+    def parameters(self) -> dict[str, inspect.Parameter]:
         """Own keywords of `run`: name -> inspect.Parameter (annotated type and default)."""
         signature = inspect.signature(self.load())
         return {
@@ -56,20 +64,20 @@ class Runnable:
             if parameter.kind is parameter.KEYWORD_ONLY and name not in FIXED_KEYWORDS
         }
 
-    def chosen(self, options):
+    def chosen(self, options: Options) -> Options:
         """The options with the program's defaults where they say nothing, and its parameters as values of their types."""
         defaults = {name: getattr(self.defaults, name) for name in DEFAULTS if getattr(options, name) is None}
         values = parameter_values(self.name, options.parameters, self.parameters()) if options.parameters else {}
         return dataclasses.replace(options, **defaults, parameters=values)
 
-    def source_file(self):
+    def source_file(self) -> str | None:
         """The file with its `run`; None for a callable that stands in no file."""
         try:
             return inspect.getsourcefile(self.load())
         except TypeError:
             return None
 
-    def run_on(self, device, options=None):
+    def run_on(self, device: Device, options: Options | None = None) -> ExampleResult:
         """Run on an open device; returns the `ExampleResult`.
 
         Text in `options` is checked first, so that a wrong option costs nothing: UsageError lists the choices.
@@ -94,7 +102,7 @@ class Runnable:
             require_room(sizes, arguments["dtype"], device.arch)
         return self._result(self._call(device, arguments))
 
-    def _call(self, device, arguments):
+    def _call(self, device: Device, arguments: dict[str, Any]) -> Any:
         """What `run` returns; UsageError for sizes without room on the host, ProgramError for a mistake in a user's file."""
         try:
             return self.load()(device, **arguments)
@@ -112,7 +120,7 @@ class Runnable:
             where = {"file": last.filename, "line": last.lineno}
             raise ProgramError(f"{type(error).__name__}: {error}\n{stack}", where=where) from error
 
-    def _result(self, result):
+    def _result(self, result: Any) -> ExampleResult:
         """The result of `run`; UsageError when it is none."""
         from tensim.examples import ExampleResult
 
@@ -127,7 +135,7 @@ class Runnable:
         return result
 
 
-def find_program(program):
+def find_program(program: str | Path | Callable[..., Any] | Runnable) -> Runnable:
     """The `Runnable` of an example's name, the path of a Python file with a `run` function, or such a function.
 
     A `Runnable` is one already.  UsageError for a name that no example has and for a file that cannot be loaded.
@@ -141,7 +149,7 @@ def find_program(program):
     return of_example(program)
 
 
-def of_example(name):
+def of_example(name: str) -> Runnable:
     """The `Runnable` of an example."""
     if name not in EXAMPLES:
         close = difflib.get_close_matches(str(name), EXAMPLES, 1)
@@ -155,13 +163,13 @@ def of_example(name):
     return Runnable(name, entry.description, entry.axes, defaults, load, matrices=True)
 
 
-def of_function(function):
+def of_function(function: Callable[..., Any]) -> Runnable:
     """The `Runnable` of a function; its module may name the axes of `shape` (AXES), and defaults (`tensim.examples.DECLARED`)."""
     module, name = inspect.getmodule(function), getattr(function, "__name__", type(function).__name__)
     return _of_module(function, module, name, (function.__doc__ or name).strip().split("\n")[0])
 
 
-def of_file(path):
+def of_file(path: str | Path) -> Runnable:
     """The `Runnable` of a Python file with a `run` function."""
     file = Path(path).resolve()
     if not file.is_file():
@@ -169,6 +177,7 @@ def of_file(path):
     _let_siblings_be_imported(file)
     name = file.stem if file.stem not in sys.modules or file.stem in _LOADED else f"{file.stem}_program"
     spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None  # of a file with Python's suffix
     module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where dataclasses look for it
     _LOADED.add(name)
     try:
@@ -188,17 +197,17 @@ def of_file(path):
     return dataclasses.replace(_of_module(module.run, module, file.stem, description), file=str(file))
 
 
-_LOADED = set()  # names of modules that are program files
+_LOADED: set[str] = set()  # names of modules that are program files
 
 
-def _let_siblings_be_imported(file):
+def _let_siblings_be_imported(file: Path) -> None:
     """As `python FILE` does: modules beside a program file can be imported by name, also while it runs."""
     folder = str(file.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
 
 
-def _check_signature(function, path):
+def _check_signature(function: Callable[..., Any], path: str | Path) -> None:
     """UsageError when `run` cannot be called as programs are."""
     try:
         inspect.signature(function).bind(None, **dict.fromkeys(FIXED_KEYWORDS))
@@ -209,9 +218,9 @@ def _check_signature(function, path):
         ) from error
 
 
-def _of_module(function, module, name, description):
+def _of_module(function: Callable[..., Any], module: ModuleType | None, name: str, description: str) -> Runnable:
     """A program of the user's own; its module says what shape it has and what else it runs with by default."""
-    declared = {key: getattr(module, key.upper(), default) for key, default in DECLARED.items()}
+    declared: dict[str, Any] = {key: getattr(module, key.upper(), default) for key, default in DECLARED.items()}
     for key, value in declared.items():
         if not (isinstance(value, str) and value or (key == "shape" and value is None)):
             raise UsageError(

@@ -1,7 +1,13 @@
 """Running the programs of a saved binary for the command line: bind, submit each in turn, report."""
 
+from __future__ import annotations
+
 import time
+import typing
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,8 +23,31 @@ from tensim.sim.arch import architectures
 from tensim.sim.errors import UsageError
 from tensim.sim.output_files import write_array
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def run_saved(file, opened, options, program, loops, logs, on_progress, configure=unheard):
+    from tensim.light_metal.replay import ReplayOptions
+    from tensim.running.execution import LogFiles
+    from tensim.runtime.bound_programs import BoundBinary
+    from tensim.runtime.devices import SimAccelerator
+    from tensim.runtime.program_info import ProgramInfo, TensorInfo
+    from tensim.runtime.system import System
+    from tensim.sim.arch import Arch
+    from tensim.traces.light_metal.binary import Binary as File
+
+Outputs: TypeAlias = dict[tuple[str, str], Tensor]  # by program and output
+
+
+def run_saved(
+    file: str | Path,
+    opened: File,
+    options: ReplayOptions,
+    program: str | None,
+    loops: int,
+    logs: LogFiles,
+    on_progress: Callable[[str], object],
+    configure: Callable[[dict[str, Any], Arch], object] = unheard,
+) -> Result:
     """Run the programs of a saved binary (or one, by index or name) `loops` times; returns the `Result`.
 
     `options`: ReplayOptions; inputs are zeros, their goldens, or what `bind` holds under PROGRAM/INPUT; `save` keeps
@@ -35,7 +64,7 @@ def run_saved(file, opened, options, program, loops, logs, on_progress, configur
     }  # fmt: skip
     with declared(boards_for(spec), **settings) as system:
         on_progress(f"{file}: opening {spec}")
-        device = system.open(spec)
+        device = typing.cast("SimAccelerator", system.open(spec))  # programs of kernels run on chips
         binary.check(device).require()
         device.chip.max_cycles = options.max_cycles or device.chip.max_cycles
         if options.log:
@@ -72,14 +101,14 @@ def run_saved(file, opened, options, program, loops, logs, on_progress, configur
     return Result(summary, told)
 
 
-def _chosen(binary, program):
+def _chosen(binary: Binary, program: str | None) -> list[ProgramInfo]:
     """The programs that run: the one asked for, or all that are not private."""
     if program is None:
         return [info for info in binary.programs if not info.private]
     return [binary.programs[binary.index(int(program) if program.isdecimal() else program)]]
 
 
-def _check_names(infos, options):
+def _check_names(infos: Sequence[ProgramInfo], options: ReplayOptions) -> None:
     """UsageError, before anything runs, for what --bind and --save name and the chosen programs have not."""
     for side, names in (("input", options.bind), ("output", [name for name, _ in options.save])):
         known = [f"{info.name}/{item.name}" for info in infos for item in getattr(info, f"{side}s")]
@@ -88,7 +117,7 @@ def _check_names(infos, options):
                 raise UsageError(f"there is no such {side}: {name}", hint=f"{side}s: {', '.join(known) or 'none'}")
 
 
-def _architecture(infos):
+def _architecture(infos: Sequence[ProgramInfo]) -> str:
     """The architecture that the first program was built for."""
     archs = [v.target.partition("://")[2] for info in infos for v in info.variants if v.build is not None]
     if not archs:
@@ -98,7 +127,7 @@ def _architecture(infos):
     return archs[0]
 
 
-def _input(info, one, options, device):
+def _input(info: ProgramInfo, one: TensorInfo, options: ReplayOptions, device: SimAccelerator) -> Tensor:
     """The tensor of an input."""
     data = options.bind.get(f"{info.name}/{one.name}")
     if data is not None:
@@ -115,13 +144,13 @@ def _input(info, one, options, device):
     return _on_device(Tensor.from_numpy(values, system=device.system, name=one.name), one, device)
 
 
-def _on_device(tensor, one, device):
+def _on_device(tensor: Tensor, one: TensorInfo, device: SimAccelerator) -> Tensor:
     from tensim.runtime.conversion import to_layout
 
     return to_layout(tensor, one.layout, device)
 
 
-def _run(system, bound, infos, inputs):
+def _run(system: System, bound: BoundBinary, infos: Sequence[ProgramInfo], inputs: dict[str, list[Tensor]]) -> Outputs:
     """{(program, output): tensor} of one submit of each program, when all have ended."""
     done = {info.name: bound.submit(info.name, inputs[info.name]).outputs for info in infos}
     system.drain()
@@ -132,7 +161,7 @@ def _run(system, bound, infos, inputs):
     }
 
 
-def _compares(infos, outputs):
+def _compares(infos: Sequence[ProgramInfo], outputs: Outputs) -> list[dict[str, Any]]:
     rows = []
     for info in infos:
         for output in info.outputs:
@@ -143,7 +172,7 @@ def _compares(infos, outputs):
     return rows
 
 
-def _compare(name, tensor, golden):
+def _compare(name: str, tensor: Tensor, golden: ArrayLike) -> dict[str, Any]:
     got, want = tensor.numpy().reshape(-1), np.asarray(golden).reshape(-1)
     different = np.flatnonzero(got != want)
     first = [[int(i), want[i].item(), got[i].item()] for i in different[:5]]
@@ -152,8 +181,9 @@ def _compare(name, tensor, golden):
     }  # fmt: skip
 
 
-def _save(savings, outputs, files):
+def _save(savings: Sequence[tuple[str, str]], outputs: Outputs, files: Files) -> None:
     for name, file in savings:
-        values = outputs[tuple(name.split("/", 1))].numpy()
+        program, _, output = name.partition("/")
+        values = outputs[program, output].numpy()
         plain = values.view(np.uint16) if values.dtype == DType.BF16.numpy else values
-        files.write(file, lambda file=file, plain=plain: write_array(file, plain))
+        files.write(file, partial(write_array, file, plain))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tensim.runtime.placement import Queues
     from tensim.runtime.program_info import ProgramInfo, TensorInfo
     from tensim.runtime.sync import Waitable
+    from tensim.traces.light_metal.binary import Binary as BinaryFile
 
 VERSION = "1.0"
 _ids = itertools.count(1)
@@ -64,7 +65,7 @@ class Binary:
         return binary_files.schema_hash()
 
     @classmethod
-    def load(cls, source: str | PathLike[str] | bytes) -> Binary:
+    def load(cls, source: str | PathLike[str] | bytes | BinaryFile) -> Binary:
         """The binary of a file name or of bytes, verified.  BinaryError when it may not be used; UsageError for one that
         needs a host function which is not registered here.
         """

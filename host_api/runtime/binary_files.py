@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tensim.runtime.placement import Placement
     from tensim.runtime.trial_builds import Built
     from tensim.sim.arch.loader import Arch
+    from tensim.traces.light_metal.binary import Binary as BinaryFile
 
 ARCHITECTURES = ("wormhole_b0",)  # that variants for any chip are built for, unless others are asked for
 BUILDING_TABLES = {
@@ -210,7 +211,7 @@ def _plain_placement(place: Placement, what: str) -> dict[str, Any]:
 # --- loading
 
 
-def load(source: str | PathLike[str] | bytes) -> tuple[list[ProgramInfo], str, str, dict[str, Any] | None]:
+def load(source: str | PathLike[str] | bytes | BinaryFile) -> tuple[list[ProgramInfo], str, str, dict[str, Any] | None]:
     """(programs, version, build id, system description) of a file name or of bytes, verified; see `Binary.load`."""
     file = verified(source)
     node = file.reader.root("binary").binary

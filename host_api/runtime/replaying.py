@@ -43,7 +43,7 @@ class Replayed:
 
 
 def replay(
-    path: str | PathLike[str] | bytes,
+    path: str | PathLike[str] | bytes | BinaryFile,
     devices: SystemConfig | str | None = None,
     *,
     remap: Mapping[str, str] | None = None,

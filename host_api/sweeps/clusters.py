@@ -1,7 +1,11 @@
 """Executors of other machines, by a text: dask://HOST:PORT (dask.distributed), slurm://PARTITION (submitit)."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from tensim.sim.errors import UsageError
 
@@ -10,7 +14,7 @@ FORMS = "dask://HOST:PORT, or slurm://PARTITION?timeout_min=60&folder=logs"
 
 
 @contextmanager
-def cluster(address):
+def cluster(address: str) -> Iterator[Executor]:
     """The executor of an address, for a block.
 
     UsageError for another form, a package that is not installed and a scheduler that is not there.
@@ -24,7 +28,7 @@ def cluster(address):
 
 
 @contextmanager
-def _dask(parts):
+def _dask(parts: SplitResult) -> Iterator[Executor]:
     """Of a dask scheduler, whose workers have tensim installed."""
     try:
         from distributed import Client
@@ -41,7 +45,7 @@ def _dask(parts):
 
 
 @contextmanager
-def _slurm(parts):
+def _slurm(parts: SplitResult) -> Iterator[Executor]:
     """Of SLURM jobs, an array of them at a time."""
     try:
         import submitit
@@ -51,8 +55,8 @@ def _slurm(parts):
     executor = submitit.AutoExecutor(folder=options.pop("folder", "tensim_slurm"))
     numbers = {name: int(value) if value.isdecimal() else value for name, value in options.items()}
     executor.update_parameters(**({"slurm_partition": parts.netloc} if parts.netloc else {}), **numbers)
-    yield executor
+    yield executor  # type: ignore[misc]  # it has what is called of one
 
 
-def _missing(package, extra):
+def _missing(package: str, extra: str) -> UsageError:
     return UsageError(f"{package} is not installed", hint=f"pip install tensim[{extra}]")

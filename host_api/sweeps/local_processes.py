@@ -4,20 +4,24 @@ One that dies takes its point along.  The points that were under way then run ag
 one kills its process.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import multiprocessing
 import os
 import signal
 import warnings
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 from tensim.sweeps.worker import warm
 
 PR_SET_PDEATHSIG = 1  # of prctl: the signal that a process gets when its parent dies
 
 
-def _begin():
+def _begin() -> None:
     """In a new process: the parent hears of Ctrl-C, nobody outlives it, and numpy has one thread: the others have points, too."""
     with contextlib.suppress(ImportError):
         from threadpoolctl import threadpool_limits
@@ -28,7 +32,7 @@ def _begin():
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def start(processes, programs):
+def start(processes: int, programs: Iterable[Any]) -> ProcessPoolExecutor:
     """A `ProcessPoolExecutor` of processes that are warm for some programs."""
     warm(programs)
     context = multiprocessing.get_context("fork")
@@ -41,7 +45,7 @@ def start(processes, programs):
     return pool
 
 
-def kill(pool):
+def kill(pool: ProcessPoolExecutor) -> None:
     """End the processes at once."""
     running = list((pool._processes or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
@@ -51,6 +55,6 @@ def kill(pool):
         process.join()
 
 
-def usable_processors():
+def usable_processors() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0))

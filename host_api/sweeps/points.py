@@ -4,14 +4,17 @@ What can vary: settings of a run (shape, dtype, arch, ...), `program` itself, ke
 the architecture, and kernels' arguments (`tensim.running.kernel_changes`).
 """
 
+from __future__ import annotations
+
 import difflib
 import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensim.running.kernel_changes import PREFIX, check_key
 from tensim.running.programs import settings_of
@@ -19,6 +22,12 @@ from tensim.running.runnable import find_program
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.running.runnable import Runnable
+    from tensim.sim.arch import Arch
+
+Program: TypeAlias = "str | Path | Callable[..., Any]"  # an example's name, a file or a function
+Over: TypeAlias = "Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]"  # what varies, see `points_of`
 TEXTS = ("program", "arch", "device", "shape", "grid", "dtype", "fidelity", "numerics", "noc")
 SETTINGS = (*TEXTS, "check", "seed", "loops", "max_cycles")  # of a run, which may vary
 FIXED = (*SETTINGS, "overrides", "parameters", "kernel_changes")  # which may be given for all points
@@ -31,11 +40,11 @@ class Point:
     """One run: `values`: {what varies: value}; `settings`: of the run, program included."""
 
     number: int
-    values: dict
-    settings: dict
+    values: dict[str, Any]
+    settings: dict[str, Any]
 
     @functools.cached_property
-    def key(self):
+    def key(self) -> str:
         """Hash of all that is chosen for the run, and of the chip's file; not of sources, which change under it."""
         settings = self.settings | {"program": program_name(self.settings["program"])}
         if settings.get("device") is None:
@@ -45,12 +54,12 @@ class Point:
 
 
 @functools.cache
-def _chip_digest(arch):
+def _chip_digest(arch: str | Path) -> str:
     """Hash of all parameters of a chip, before overrides."""
     return load_arch(arch).digest
 
 
-def program_name(program):
+def program_name(program: Program) -> str:
     """The text that names a program: an example's name, a file's whole path, a function's module and name."""
     if callable(program):
         return f"{getattr(program, '__module__', '?')}.{getattr(program, '__qualname__', type(program).__name__)}"
@@ -58,7 +67,7 @@ def program_name(program):
     return str(Path(text).resolve()) if isinstance(program, Path) or text.endswith(".py") else text
 
 
-def points_of(program, over, settings):
+def points_of(program: Program | None, over: Over, settings: Mapping[str, Any]) -> list[Point]:
     """The points of a sweep, in order; UsageError for what cannot vary, or has no value.
 
     `over`: {name: values}, of which all combinations are points, the last name's values varying fastest; or a list of dicts,
@@ -73,9 +82,10 @@ def points_of(program, over, settings):
     _refuse_both(names, settings)
     programs = dict.fromkeys(values.get("program", program) for values in combinations)
     chips = dict.fromkeys(str(values.get("arch", settings.get("arch", "wormhole_b0"))) for values in combinations)
-    if None in programs:
+    known_programs = [one for one in programs if one is not None]
+    if len(known_programs) < len(programs):
         raise UsageError("no program is given", hint="name one, or let it vary: program=a.py,b.py")
-    known = _Known([find_program(one) for one in programs], [load_arch(one) for one in chips])
+    known = _Known([find_program(one) for one in known_programs], [load_arch(one) for one in chips])
     places = {name: known.place(name) for name in names}
     return [
         Point(number, values, _settings(program, settings, values, places))
@@ -83,7 +93,7 @@ def points_of(program, over, settings):
     ]
 
 
-def _refuse_both(names, settings):
+def _refuse_both(names: Iterable[str], settings: Mapping[str, Any]) -> None:
     """UsageError for what varies and is given for all points, too."""
     given = {
         *settings,
@@ -94,7 +104,7 @@ def _refuse_both(names, settings):
         raise UsageError(f"{both[0]} varies and is given for all points, too", hint="leave one of them out")
 
 
-def _combinations(over):
+def _combinations(over: Over) -> list[dict[str, Any]]:
     """[{name: value}] of what varies."""
     if not isinstance(over, Mapping):
         points = [dict(point) for point in over]
@@ -119,10 +129,10 @@ def _combinations(over):
 class _Known:
     """What names mean for some programs and chips."""
 
-    def __init__(self, programs, chips):
+    def __init__(self, programs: list[Runnable], chips: list[Arch]) -> None:
         self.programs, self.chips = programs, chips
 
-    def place(self, name):
+    def place(self, name: str) -> str:
         """Which setting a name varies: itself, or "parameters", "overrides", "kernel_changes".  UsageError for no place."""
         if name in SETTINGS:
             return name
@@ -143,7 +153,7 @@ class _Known:
             raise UsageError(f"program {without} has no parameter {name!r}, which varies")
         raise self._unknown(name, parameters)
 
-    def _unknown(self, name, parameters):
+    def _unknown(self, name: str, parameters: Iterable[Iterable[str]]) -> UsageError:
         mine = list(dict.fromkeys(itertools.chain(*parameters)))
         everything = [*SETTINGS, *mine, *self.chips[0].values()]
         close = difflib.get_close_matches(name, everything, 3, 0.5)
@@ -155,7 +165,9 @@ class _Known:
         return UsageError(f"nothing called {name!r} can vary", hint=hint)
 
 
-def _settings(program, settings, values, places):
+def _settings(
+    program: Program | None, settings: Mapping[str, Any], values: Mapping[str, Any], places: Mapping[str, str]
+) -> dict[str, Any]:
     """The settings of a point: those of all, and its own values at their places."""
     found = {"program": program, **settings}
     for name, value in values.items():
@@ -171,7 +183,7 @@ def _settings(program, settings, values, places):
     return found
 
 
-def _anywhere(file):
+def _anywhere(file: Any) -> Any:
     """The name of a file as it is in every folder; other names and functions stay what they are."""
     is_file = isinstance(file, Path) or (isinstance(file, str) and file.endswith((".py", ".yaml", ".yml")))
     return str(Path(file).resolve()) if is_file else file

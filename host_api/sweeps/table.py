@@ -5,16 +5,23 @@ simulated: `sources` of a row names one of its lists.  A row counts as long as t
 results.parquet has the same rows, sorted by point, where pyarrow is installed.
 """
 
+from __future__ import annotations
+
 import csv
 import fcntl
 import hashlib
 import io
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from tensim.results.identity import file_sha256
 from tensim.sim.errors import UsageError
 from tensim.sim.output_files import output_path, write_output
+
+if TYPE_CHECKING:
+    from tensim.sweeps.points import Point
 
 TABLE, SWEEP, PARQUET, LOCK = "results.csv", "sweep.json", "results.parquet", ".lock"
 SCHEMA_VERSION = 1
@@ -43,7 +50,7 @@ DIGITS = 16
 AGAIN = "choose another folder"
 
 
-def columns_of(names):
+def columns_of(names: list[str]) -> list[str]:
     """The header, for the names of what varies."""
     clash = sorted({"point", *FIGURES, *PROVENANCE} & set(names))
     if clash:
@@ -59,23 +66,39 @@ class SweepTable:
     written, that another process writes, or that holds another sweep.
     """
 
-    def __init__(self, folder, definition, names, code, retry_failed=False):
+    def __init__(
+        self,
+        folder: str | Path | None,
+        definition: dict[str, Any],
+        names: list[str],
+        code: str,
+        retry_failed: bool = False,
+    ) -> None:
         self.folder = None if folder is None else Path(folder)
         self.definition = json.loads(json.dumps(definition | {"varies": names}, default=str))
         self.columns, self.code = columns_of(names), code[:DIGITS]
-        self.rows, self.sources, self.dropped = {}, {}, 0  # key -> row; hash -> {path: hash}
-        self._file, self._lock, self._added = None, None, False
-        if folder is None:
+        self.rows: dict[str, dict[str, str]] = {}  # by key
+        self.sources: dict[str, dict[str, str]] = {}  # hash -> {path: hash}
+        self.dropped = 0
+        self._file: IO[str] | None = None
+        self._lock: IO[str] | None = None
+        self._added = False
+        if self.folder is None:
             return
         try:
-            self._open(retry_failed)
+            self._open(self.folder, retry_failed)
         except OSError as error:
             raise UsageError(f"cannot write the folder {folder}: {error.strerror}") from error
 
-    def _open(self, retry_failed):
-        self.folder.mkdir(parents=True, exist_ok=True)
+    def _path(self, name: str) -> Path:
+        """A file of the folder."""
+        assert self.folder is not None  # without one nothing is written
+        return self.folder / name
+
+    def _open(self, folder: Path, retry_failed: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self._refuse_foreign()
-        self._lock = open(self.folder / LOCK, "a")
+        self._lock = open(self._path(LOCK), "a")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -87,29 +110,29 @@ class SweepTable:
         writer.writeheader()
         writer.writerows(self.rows.values())
         self._replace(TABLE, text.getvalue())
-        self._file = open(self.folder / TABLE, "a", newline="")
+        self._file = open(self._path(TABLE), "a", newline="")
 
-    def _refuse_foreign(self):
+    def _refuse_foreign(self) -> None:
         """UsageError for a folder with a table or a run that no sweep has written."""
-        if (self.folder / SWEEP).exists():
+        if self._path(SWEEP).exists():
             return
-        there = sorted(path.name for path in self.folder.iterdir())
+        there = sorted(path.name for path in self._path(SWEEP).parent.iterdir())
         foreign = [name for name in there if name.endswith((".csv", ".parquet")) or name == "result.json"]
         if foreign:
             raise UsageError(f"{self.folder} holds {foreign[0]} and is no folder of a sweep", hint=AGAIN)
 
-    def _read(self, retry_failed):
+    def _read(self, retry_failed: bool) -> None:
         """Take over what the folder holds of this sweep."""
-        if not (self.folder / SWEEP).exists():
+        if not self._path(SWEEP).exists():
             return
         try:
-            data = json.loads((self.folder / SWEEP).read_text())
+            data = json.loads(self._path(SWEEP).read_text())
             definition, sources = data["definition"], dict(data["sources"])
             version = data["schema_version"]
         except (ValueError, LookupError, TypeError) as error:
-            raise UsageError(f"{self.folder / SWEEP} is damaged: {error}", hint=AGAIN) from error
+            raise UsageError(f"{self._path(SWEEP)} is damaged: {error}", hint=AGAIN) from error
         if version != SCHEMA_VERSION:
-            raise UsageError(f"{self.folder / SWEEP} has schema version {version}, not {SCHEMA_VERSION}", hint=AGAIN)
+            raise UsageError(f"{self._path(SWEEP)} has schema version {version}, not {SCHEMA_VERSION}", hint=AGAIN)
         if definition != self.definition:
             different = sorted(
                 name for name in {*definition, *self.definition} if definition.get(name) != self.definition.get(name)
@@ -125,9 +148,9 @@ class SweepTable:
         used = {row["sources"] for row in self.rows.values()}
         self.sources = {name: files for name, files in sources.items() if name in used}
 
-    def _saved_rows(self):
+    def _saved_rows(self) -> list[dict[str, str]]:
         """The whole rows of the table; the last line of a process that was killed may be half a line."""
-        path = self.folder / TABLE
+        path = self._path(TABLE)
         if not path.exists():
             return []
         lines = path.read_text().splitlines(keepends=True)
@@ -137,19 +160,19 @@ class SweepTable:
             raise UsageError(f"{path} has other columns than this sweep", hint=AGAIN)
         return [row for row in rows if None not in row and None not in row.values()]
 
-    def _write_sweep(self):
+    def _write_sweep(self) -> None:
         data = {"schema_version": SCHEMA_VERSION, "definition": self.definition, "sources": self.sources}
         self._replace(SWEEP, json.dumps(data, indent=2) + "\n")
 
-    def _replace(self, name, text):
+    def _replace(self, name: str, text: str) -> None:
         """Write a file of the folder at once: whoever is killed leaves the old one or the new one."""
-        write_output(self.folder / name, text)
+        write_output(self._path(name), text)
 
-    def has(self, point):
+    def has(self, point: Point) -> bool:
         """Whether a point's row is there."""
         return point.key in self.rows
 
-    def add(self, point, figures, error, sources):
+    def add(self, point: Point, figures: Mapping[str, Any], error: str, sources: dict[str, str]) -> None:
         """Add the row of a point.  `figures`: {column: value}, empty without a result; `error`: text, or empty; `sources`:
         {path: hash}.  A point that is there already stays as it is.
         """
@@ -168,7 +191,7 @@ class SweepTable:
             csv.DictWriter(self._file, self.columns, lineterminator="\n").writerow(row)
             self._file.flush()
 
-    def of(self, points):
+    def of(self, points: Iterable[Point]) -> list[dict[str, Any]]:
         """The rows of some points, in their order, with values of Python instead of text."""
         found = []
         for point in points:
@@ -177,44 +200,45 @@ class SweepTable:
                 found.append(row | {"point": point.number} | point.values)
         return found
 
-    def close(self):
+    def close(self) -> None:
         """Write the table as parquet, too, where that is possible, and let go of the folder."""
         if self._file is None:
             return
         self._file.close()
-        if self._added or not (self.folder / PARQUET).exists():
+        if self._added or not self._path(PARQUET).exists():
             self._write_parquet()
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
 
-    def _write_parquet(self):
+    def _write_parquet(self) -> None:
         try:
             from pyarrow import csv as arrow_csv
             from pyarrow import parquet
         except ImportError:
             return
-        rows = arrow_csv.read_csv(self.folder / TABLE).sort_by("point")
-        with output_path(self.folder / PARQUET) as path:
+        rows = arrow_csv.read_csv(self._path(TABLE)).sort_by("point")
+        with output_path(self._path(PARQUET)) as path:
             parquet.write_table(rows, path)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
-def _unchanged(files):
+def _unchanged(files: Mapping[str, str]) -> bool:
     return all(file_sha256(path) == digest for path, digest in files.items())
 
 
-def _cell(value):
+def _cell(value: object) -> str:
     """What a cell of the table holds: text on one line."""
     if value is None:
         return ""
     return " ".join(str(value).split()) if isinstance(value, str) else str(value)
 
 
-def _value(column, text):
+def _value(column: str, text: str) -> Any:
     """The value that a cell stands for; figures are numbers, None without one."""
     if column not in (*FIGURES, "point") or column == "bounded_by":
         return text

@@ -1,9 +1,13 @@
 """What runs one point, in whatever process."""
 
+from __future__ import annotations
+
 import os
 import threading
 import traceback
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tensim.results.code_digest import code_digest
 from tensim.running.programs import run_program, settings_of
@@ -11,6 +15,9 @@ from tensim.running.runnable import find_program
 from tensim.sim.errors import TensimError
 from tensim.sweeps.sources import sources_of
 from tensim.sweeps.table import FIGURES
+
+if TYPE_CHECKING:
+    from tensim.running.runnable import Runnable
 
 _one = threading.Lock()  # a process simulates one point at a time, however many threads its executor has
 _runnables = {}  # program -> (its file's time of change, Runnable): its kernels stay compiled
@@ -20,13 +27,13 @@ _runnables = {}  # program -> (its file's time of change, Runnable): its kernels
 class Outcome:
     """Of a point: {column: value}, why it failed (or empty text), {path: hash} of its sources, hash of the tensim that ran."""
 
-    figures: dict
+    figures: dict[str, Any]
     error: str
-    sources: dict
+    sources: dict[str, str]
     code: str
 
 
-def run_point(settings):
+def run_point(settings: Mapping[str, Any]) -> Outcome:
     """The `Outcome` of a run with these settings (names as in `tensim.running.programs.Settings`).
 
     What a program does wrong is an outcome, too.
@@ -35,7 +42,7 @@ def run_point(settings):
         return _run(settings)
 
 
-def _run(settings):
+def _run(settings: Mapping[str, Any]) -> Outcome:
     figures, error, sources = {}, "", {}
     try:
         runnable = _runnable(settings["program"])
@@ -58,7 +65,7 @@ def _run(settings):
     return Outcome(figures, " ".join(error.split()), sources, code_digest())
 
 
-def _runnable(program):
+def _runnable(program: Any) -> Runnable:
     """The `Runnable` of a program, loaded once as long as its file stays the same."""
     if callable(program):
         return find_program(program)
@@ -68,20 +75,20 @@ def _runnable(program):
     return _runnables[program][1]
 
 
-def _stamp(program):
+def _stamp(program: str) -> int | None:
     try:
         return os.stat(program).st_mtime_ns
     except OSError:
         return None
 
 
-def _at(summary, path):
+def _at(summary: Mapping[str, Any], path: str) -> Any:
     for name in path.split("."):
         summary = summary[name]
     return summary
 
 
-def warm(programs):
+def warm(programs: Iterable[Any]) -> None:
     """Load all that the runs of some programs need, and compile the engine unless another process does or has done so."""
     run_program(settings_of("add_integers", {"numerics": "off"}))  # the smallest one: it needs what every run needs
     for program in programs:

@@ -1,6 +1,11 @@
 """Arrays that tests have pinned: FILE.tensim/TEST-NAME.npy for FILE.py, named by an entry of its baseline."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,11 +14,16 @@ from tensim.sim.errors import UsageError
 from tensim.sim.output_files import write_array
 from tensim.testing import baseline
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from tensim.testing.baseline import Pin
+
 FOLDER_SUFFIX = ".tensim"  # of the folder with the arrays of a test file
 HINT = "remove the test's entry, and run pytest --tensim-update"
 
 
-def write(path, test, name, values):
+def write(path: Path, test: str, name: str, values: ArrayLike) -> None:
     """Pin an array in the baseline file at `path`."""
     file = _file(path, test, name)
     try:
@@ -24,7 +34,7 @@ def write(path, test, name, values):
     baseline.write(path, test, name, {"array": file.name})
 
 
-def read(path, pin):
+def read(path: Path, pin: Pin) -> NDArray[Any]:
     """The array that an entry of the baseline file at `path` names."""
     file = path.parent / _folder(path) / pin["array"]
     try:
@@ -33,7 +43,7 @@ def read(path, pin):
         raise UsageError(f"cannot read the array {file}: {error}", hint=HINT) from error
 
 
-def remove(path, pins):
+def remove(path: Path, pins: Iterable[Pin]) -> None:
     """Delete the arrays that entries of the baseline file at `path` name, and the folder when nothing is left in it."""
     folder = path.parent / _folder(path)
     for pin in pins:
@@ -42,7 +52,7 @@ def remove(path, pins):
         folder.rmdir()
 
 
-def differs(pinned, values, tolerance, pcc):
+def differs(pinned: NDArray[Any], values: ArrayLike, tolerance: float | None, pcc: float | None) -> str | None:
     """How values differ from what was pinned, in words; None when they are close enough.
 
     `tolerance`: the largest relative error ||values - pinned|| / ||pinned||; `pcc`: the least correlation coefficient.  None:
@@ -57,11 +67,11 @@ def differs(pinned, values, tolerance, pcc):
     return None
 
 
-def _folder(path):
+def _folder(path: Path) -> str:
     return path.name.removesuffix(baseline.SUFFIX) + FOLDER_SUFFIX
 
 
-def _file(path, test, name):
+def _file(path: Path, test: str, name: str) -> Path:
     """Where an array goes: a name that every file system takes, and that two tests do not share."""
     words = "-".join(re.sub(r"[^\w.=]+", "_", word) for word in (test, name))
     taken = {pin.get("array"): (t, n) for t, pins in baseline.read(path).items() for n, pin in pins.items()}

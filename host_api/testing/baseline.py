@@ -5,11 +5,15 @@ core and the outcome (whether the output was right, hashes of the memories); the
 stalls and kernel lines, and what ran, tensim and the parameters of its chip included.
 """
 
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
@@ -18,6 +22,12 @@ from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tensim.sim.output_files import write_output
 
+if TYPE_CHECKING:
+    from tensim.results.comparison import Comparison
+    from tensim.results.result import Result
+
+Pin: TypeAlias = dict[str, Any]  # plain data: see above, or `tensim.testing.arrays`
+Pins: TypeAlias = dict[str, dict[str, Pin]]  # by test and name
 SUFFIX = ".tensim.yaml"
 HEADER = "# What tensim measured in the tests of {name}; `pytest --tensim-update` writes it anew.\n"
 CHECKED = ("totals", "operations", "zones", "cores")  # sections of figures
@@ -31,12 +41,12 @@ HASH_DIGITS = 12  # of a hash: enough to see that it is another one
 SECTION_DIGITS = 6  # of that of a section of the chip's parameters, which only says where a difference is
 
 
-def path_of(test_file):
+def path_of(test_file: str | Path) -> Path:
     """The baseline file of a test file."""
     return Path(test_file).with_suffix(SUFFIX)
 
 
-def pin_of(result):
+def pin_of(result: Result) -> Pin:
     """What is pinned of a result, as plain data."""
     figures = _figures(result)
     explains = {name: _largest(figures[name], EXPLAINED) for name in EXPLAINING}
@@ -46,16 +56,16 @@ def pin_of(result):
     }
 
 
-def _figures(result):
+def _figures(result: Result) -> dict[str, dict[str, Any]]:
     figures = comparison.figures(result)
     return figures | {"totals": {name: figures["totals"][name] for name in TIMES}}
 
 
-def _largest(figures, count):
+def _largest(figures: dict[str, float], count: int) -> dict[str, float]:
     return dict(sorted(figures.items(), key=lambda item: (-item[1], item[0]))[:count])
 
 
-def _ran(result):
+def _ran(result: Result) -> dict[str, Any]:
     """{what: value} of what ran, as far as it was chosen."""
     ran = {name: value for name, value in comparison.ran(result).items() if name not in OF_SOURCES}
     ran[ARCH] = ran.pop("arch_sha256", None)
@@ -64,7 +74,7 @@ def _ran(result):
     return {name: value for name, value in (ran | hashes).items() if value not in (None, [], {})}
 
 
-def _sections(identity):
+def _sections(identity: dict[str, Any]) -> str | None:
     """Text "noc HASH, ...", a hash for each section of the chip's parameters, so that a change says where it is.
 
     None when the chip cannot be made anew from its file and what was changed in it.
@@ -83,7 +93,7 @@ def _sections(identity):
     return ", ".join(hashes)
 
 
-def _by_section(ran):
+def _by_section(ran: dict[str, Any]) -> dict[str, Any]:
     """What ran with an entry for each section of the chip's parameters."""
     words = (entry.partition(" ") for entry in str(ran.get(SECTIONS, "")).split(", ") if entry)
     return {name: value for name, value in ran.items() if name != SECTIONS} | {
@@ -91,7 +101,7 @@ def _by_section(ran):
     }
 
 
-def compared(name, pinned, result):
+def compared(name: str, pinned: Pin, result: Result) -> Comparison:
     """The `Comparison` of a pin and a `Result`."""
     after = _figures(result)
     before = {key: pinned["checked"].get(key, {}) for key in CHECKED}
@@ -107,7 +117,7 @@ def compared(name, pinned, result):
     )  # fmt: skip
 
 
-def broken(compared, tolerance):
+def broken(compared: Comparison, tolerance: float) -> list[str]:
     """The names of the checked figures that moved by more than a share, and of outcomes that changed."""
     moved = [
         change.name for section in CHECKED for change in compared.changes[section] if abs(change.relative) > tolerance
@@ -115,7 +125,7 @@ def broken(compared, tolerance):
     return moved + [name for name, _, _ in compared.outcome]
 
 
-def read(path):
+def read(path: Path) -> Pins:
     """{test: {name: pin}} of a baseline file, nothing when it is not there; UsageError when it is damaged."""
     try:
         data = yaml.safe_load(path.read_text())
@@ -135,11 +145,11 @@ def read(path):
     return pins
 
 
-def _is_sound(pin):
+def _is_sound(pin: Any) -> bool:
     """Whether data has the shape of `pin_of`, or of what is pinned of an array (`tensim.testing.arrays`)."""
     if isinstance(pin, dict) and "array" in pin:
         return isinstance(pin["array"], str)
-    parts = [pin.get("checked"), pin.get("explains")] if isinstance(pin, dict) else [None]
+    parts: list[Any] = [pin.get("checked"), pin.get("explains")] if isinstance(pin, dict) else [None]
     tables = [table for part in parts for table in (part.values() if isinstance(part, dict) else [None])]
     return all(isinstance(table, dict) for table in tables) and set(TIMES) <= set(parts[0].get("totals", ()))
 
@@ -147,13 +157,13 @@ def _is_sound(pin):
 HINT = "remove the file, or the test's entry, and run pytest --tensim-update"
 
 
-def write(path, test, name, pin):
+def write(path: Path, test: str, name: str, pin: Pin) -> None:
     """Put a pin into a baseline file; tests of other processes may do so at the same time."""
     with _changed(path) as pins:
         pins.setdefault(test, {})[name] = pin
 
 
-def remove(path, entries):
+def remove(path: Path, entries: Iterable[tuple[str, str]]) -> None:
     """Take out {(test, name)}, and a file that is empty then."""
     with _changed(path) as pins:
         for test, name in entries:
@@ -163,7 +173,7 @@ def remove(path, entries):
 
 
 @contextmanager
-def _changed(path):
+def _changed(path: Path) -> Iterator[Pins]:
     """The pins of a file, written anew when the block ends."""
     try:
         with _locked(path):
@@ -179,7 +189,7 @@ def _changed(path):
 
 
 @contextmanager
-def _locked(path):
+def _locked(path: Path) -> Iterator[None]:
     """Hold the folder of a file, so that nothing but the file is made there."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:

@@ -3,18 +3,31 @@
 pytest loads it by itself once tensim is installed.  Until a test uses it, it imports nothing of the simulator.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import sys
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tensim.device import Device
+    from tensim.results.result import Result
+    from tensim.sim.host.executor import Simulation
+    from tensim.testing.baseline import Pin
+
+Entry: TypeAlias = tuple[str, str, str]  # baseline file, test, name
 RUN = {"image_hash": True, "zones": True}  # what `tensim_run` measures unless it is told otherwise
-_USED = pytest.StashKey()  # of the configuration: `_Used`
+_USED = pytest.StashKey["_Used"]()  # of the configuration: `_Used`
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     """--tensim-update."""
     parser.getgroup("tensim").addoption(
         "--tensim-update",
@@ -23,13 +36,13 @@ def pytest_addoption(parser):
     )
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     """Begin to note what is pinned."""
     config.stash[_USED] = _Used()
 
 
 @pytest.fixture
-def tensim_device(request):
+def tensim_device(request: pytest.FixtureRequest) -> Iterator[Device]:
     """An open device; parametrised indirectly with a dict, that of these options of `tensim.create_device`.
 
     It belongs to a system of its own and is closed after the test, however that ends.
@@ -49,14 +62,14 @@ def tensim_device(request):
 
 
 @pytest.fixture
-def tensim_run(request):
+def tensim_run(request: pytest.FixtureRequest) -> Callable[..., Result]:
     """`tensim.run`, with image hash and profiler zones unless the test says otherwise.
 
     A program file is looked for beside the test, then in the working directory.
     """
     import tensim
 
-    def run(program, **settings):
+    def run(program: Any, **settings: Any) -> Result:
         beside = request.path.parent / program if isinstance(program, str | os.PathLike) else None
         return tensim.run(beside if beside is not None and beside.is_file() else program, **(RUN | settings))
 
@@ -64,7 +77,7 @@ def tensim_run(request):
 
 
 @pytest.fixture
-def tensim_pin(tensim_pins):
+def tensim_pin(tensim_pins: _Pins) -> Callable[..., None]:
     """`tensim_pin(result, name=None, tolerance=0)`: fail unless a result is what the file beside the test says.
 
     A wrong output fails in any case and is never written.
@@ -76,7 +89,7 @@ def tensim_pin(tensim_pins):
 
     pins = tensim_pins
 
-    def pin(result, name=None, tolerance=0):
+    def pin(result: Result, name: str | None = None, tolerance: float = 0) -> None:
         __tracebackhide__ = True
         name = pins.use(name or result.name.rsplit("/", 1)[-1])
         if result.verified is False:
@@ -99,7 +112,7 @@ def tensim_pin(tensim_pins):
 
 
 @pytest.fixture
-def tensim_pin_array(tensim_pins):
+def tensim_pin_array(tensim_pins: _Pins) -> Callable[..., None]:
     """`tensim_pin_array(values, name="output", tolerance=None, pcc=None)`: fail unless an array is the one that was pinned.
 
     `tolerance`: the largest relative error ||values - pinned|| / ||pinned||, `pcc`: the least correlation coefficient; without
@@ -109,7 +122,7 @@ def tensim_pin_array(tensim_pins):
 
     pins = tensim_pins
 
-    def pin(values, name="output", tolerance=None, pcc=None):
+    def pin(values: ArrayLike, name: str = "output", tolerance: float | None = None, pcc: float | None = None) -> None:
         __tracebackhide__ = True
         pins.use(name)
         if pins.update:
@@ -127,7 +140,7 @@ def tensim_pin_array(tensim_pins):
 
 
 @pytest.fixture
-def tensim_pins(request):
+def tensim_pins(request: pytest.FixtureRequest) -> _Pins:
     """What `tensim_pin` and `tensim_pin_array` of a test share."""
     return _Pins(request)
 
@@ -135,14 +148,15 @@ def tensim_pins(request):
 class _Pins:
     """What one test pins: `path` of the baseline, the `test`, whether to `update`."""
 
-    def __init__(self, request):
+    def __init__(self, request: pytest.FixtureRequest) -> None:
         from tensim.testing import baseline
 
         self.path, self.test = baseline.path_of(request.path), _test_of(request.node.nodeid)
         self.update = request.config.getoption("tensim_update")
-        self._baseline, self._used, self._seen = baseline, request.config.stash[_USED], set()
+        self._baseline, self._used = baseline, request.config.stash[_USED]
+        self._seen: set[str] = set()
 
-    def use(self, name):
+    def use(self, name: str) -> str:
         """Note that a name is pinned and return it; the test fails when it has pinned that one."""
         __tracebackhide__ = True
         if name in self._seen:
@@ -151,7 +165,7 @@ class _Pins:
         self._used.pinned(self.path).add((self.test, name))
         return name
 
-    def pinned(self, name, kind):
+    def pinned(self, name: str, kind: str) -> Pin:
         """What the baseline says; the test fails when that is nothing, or of another kind."""
         __tracebackhide__ = True
         pinned = self._baseline.read(self.path).get(self.test, {}).get(name, {})
@@ -169,17 +183,17 @@ class _Pins:
 class _Used:
     """What the tests of a session are and pin, to find the entries of baselines that nobody pins any more."""
 
-    def __init__(self):
-        self.tests = {}  # {test file: names of its tests}, of files that were collected whole
-        self.passed = {}  # {test file: tests that ran to their end}
-        self._pinned = {}  # {baseline file: {(test, name)}}
-        self.unused = set()  # {(baseline file, test, name)}, of this process and its workers
+    def __init__(self) -> None:
+        self.tests: dict[str, set[str]] = {}  # {test file: names of its tests}, of files that were collected whole
+        self.passed: dict[str, set[str]] = {}  # {test file: tests that ran to their end}
+        self._pinned: dict[str, set[tuple[str, str]]] = {}  # {baseline file: {(test, name)}}
+        self.unused: set[Entry] = set()  # {(baseline file, test, name)}, of this process and its workers
 
-    def pinned(self, path):
+    def pinned(self, path: Path) -> set[tuple[str, str]]:
         """{(test, name)} that tests have pinned in a baseline file."""
         return self._pinned.setdefault(str(path), set())
 
-    def find_unused(self):
+    def find_unused(self) -> set[Entry]:
         """{(baseline file, test, name)}: of tests that are gone, of names that a test no longer pins, of files that are gone."""
         found = set()
         for file, tests in self.tests.items():
@@ -197,7 +211,7 @@ class _Used:
         return found
 
     @staticmethod
-    def _entries(path):
+    def _entries(path: Path) -> list[tuple[str, list[str]]]:
         """(test, its names) of a baseline file; none of one that cannot be read, which the test that uses it says."""
         if not path.exists():
             return []
@@ -210,12 +224,12 @@ class _Used:
             return []
 
 
-def _test_of(node_id):
+def _test_of(node_id: str) -> str:
     return node_id.partition("::")[2]
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note the tests of every file that was collected whole: before -k and -m leave some out."""
     parts = {str(Path(word.partition("::")[0]).resolve()) for word in config.args if "::" in word}
     tests = config.stash[_USED].tests
@@ -225,7 +239,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note the tests that ran to their end: what they did not pin then, they no longer pin."""
     report = yield
     if report.when == "call" and report.passed:
@@ -233,7 +249,7 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def pytest_sessionfinish(session):
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Remove what nobody pins, if pins are updated; a worker of pytest-xdist tells its controller."""
     config = session.config
     used = config.stash[_USED]
@@ -245,7 +261,7 @@ def pytest_sessionfinish(session):
         _remove(used.unused)
 
 
-def _remove(unused):
+def _remove(unused: Iterable[Entry]) -> None:
     from tensim.testing import arrays, baseline
 
     for path in {path for path, _, _ in unused}:
@@ -256,13 +272,13 @@ def _remove(unused):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node):
+def pytest_testnodedown(node: Any) -> None:
     """What a worker of pytest-xdist has found."""
     unused = getattr(node, "workeroutput", {}).get("tensim_unused", ())
     node.config.stash[_USED].unused |= {tuple(entry) for entry in unused}
 
 
-def pytest_terminal_summary(terminalreporter, config):
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Name the entries that nobody pins."""
     unused = sorted(config.stash[_USED].unused)
     if not unused:
@@ -281,7 +297,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Close the devices that a test has opened and, because it failed, not closed: the next one opens its own."""
     before = _OpenDevices()
     try:
@@ -294,21 +310,22 @@ def pytest_runtest_call(item):
 class _OpenDevices:
     """The devices that are open now, of the host API and of ttnn, as far as either has been imported."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         host, ttnn = sys.modules.get("tensim.device"), sys.modules.get("tensim.ttnn.devices")
         self._system = None if host is None else host.current_system()
-        self._numbers = set() if host is None else set(self._system.executor.devices)
+        self._numbers: set[int] = set() if self._system is None else set(self._system.executor.devices)
         self._ttnn = [] if ttnn is None else list(ttnn.open_devices().values())
 
-    def close_others(self):
+    def close_others(self) -> None:
         """Close all that have been opened since."""
         from tensim.sim.errors import TensimError
 
         ttnn, host = sys.modules.get("tensim.ttnn.devices"), sys.modules.get("tensim.device")
-        for device in [] if ttnn is None else list(ttnn.open_devices().values()):
-            if device not in self._ttnn:
-                with contextlib.suppress(TensimError):
-                    ttnn.close_device(device)
+        if ttnn is not None:
+            for device in list(ttnn.open_devices().values()):
+                if device not in self._ttnn:
+                    with contextlib.suppress(TensimError):
+                        ttnn.close_device(device)
         if host is None:
             return
         system = host.current_system()
@@ -317,7 +334,7 @@ class _OpenDevices:
             host.use_system(self._system)
 
 
-def _close_all(system, without=()):
+def _close_all(system: Simulation, without: Collection[int] = ()) -> None:
     """Close the devices of a system; what is queued on them may fail once more, which nobody waits for."""
     from tensim.sim.errors import TensimError
     from tensim.sim.host import commands

@@ -4,16 +4,135 @@
 is there, what differs, and what is refused.  Each name is imported with its module when it is first used.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tensim.ttnn._names import LIBRARY, MODULE_OF, PIPES
+
+if TYPE_CHECKING:
+    import pytest
+
+    # What `__getattr__` gives, for tools, which do not call it
+    # isort: off
+    # fmt: off
+    from tensim.ttnn import _ttnn as _ttnn, device as device, devices as devices, types as types
+    from tensim.ttnn.accessors import TensorAccessorArgs as TensorAccessorArgs
+    from tensim.ttnn.cb_descriptors import (
+        CBDescriptor as CBDescriptor, CBFormatDescriptor as CBFormatDescriptor, FaceGeometry as FaceGeometry,
+        TileDescriptor as TileDescriptor, cb_descriptor_from_sharded_tensor as cb_descriptor_from_sharded_tensor,
+        get_cb_address as get_cb_address,
+    )
+    from tensim.ttnn.conversion import (
+        aggregate_as_tensor as aggregate_as_tensor, allocate_tensor_on_device as allocate_tensor_on_device,
+        allocate_tensor_on_host as allocate_tensor_on_host, copy_device_to_host_tensor as copy_device_to_host_tensor,
+        copy_host_to_device_tensor as copy_host_to_device_tensor, deallocate as deallocate, dump_tensor as dump_tensor,
+        from_device as from_device, from_torch as from_torch, get_device_tensors as get_device_tensors,
+        get_optimal_worker_cores_for_sharded_tensor as get_optimal_worker_cores_for_sharded_tensor,
+        load_tensor as load_tensor, move as move, reallocate as reallocate, to_device as to_device,
+        to_torch as to_torch,
+    )
+    from tensim.ttnn.cores import (
+        CoreCoord as CoreCoord, CoreGrid as CoreGrid, CoreRange as CoreRange, CoreRangeSet as CoreRangeSet,
+        corerange_to_cores as corerange_to_cores, grid_to_cores as grid_to_cores,
+        num_cores_to_corerangeset as num_cores_to_corerangeset,
+        num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids,
+        split_work_to_cores as split_work_to_cores,
+    )
+    from tensim.ttnn.descriptors import (
+        ComputeConfigDescriptor as ComputeConfigDescriptor,
+        DataMovementConfigDescriptor as DataMovementConfigDescriptor, KernelDescriptor as KernelDescriptor,
+        MeshProgramDescriptor as MeshProgramDescriptor, ProgramDescriptor as ProgramDescriptor,
+        ReaderConfigDescriptor as ReaderConfigDescriptor, SemaphoreDescriptor as SemaphoreDescriptor,
+        WriterConfigDescriptor as WriterConfigDescriptor, merge_program_descriptors as merge_program_descriptors,
+    )
+    from tensim.ttnn.devices import (
+        CloseDevice as CloseDevice, CreateDevice as CreateDevice, Device as Device,
+        DispatchCoreConfig as DispatchCoreConfig, GetDefaultDevice as GetDefaultDevice,
+        GetNumAvailableDevices as GetNumAvailableDevices, GetNumPCIeDevices as GetNumPCIeDevices,
+        GetPCIeDeviceID as GetPCIeDeviceID, MemoryView as MemoryView, MeshDevice as MeshDevice,
+        SetDefaultDevice as SetDefaultDevice, SubDevice as SubDevice, SubDeviceId as SubDeviceId,
+        close_device as close_device, close_mesh_device as close_mesh_device, get_arch_name as get_arch_name,
+        get_dram_alignment as get_dram_alignment, get_l1_alignment as get_l1_alignment,
+        get_max_worker_l1_unreserved_size as get_max_worker_l1_unreserved_size, get_memory_view as get_memory_view,
+        manage_device as manage_device, open_device as open_device, open_mesh_device as open_mesh_device,
+        synchronize_device as synchronize_device,
+    )
+    from tensim.ttnn.enums import (
+        Arch as Arch, BufferType as BufferType, CoreType as CoreType, DataMovementProcessor as DataMovementProcessor,
+        DataType as DataType, DispatchCoreAxis as DispatchCoreAxis, DispatchCoreType as DispatchCoreType,
+        Layout as Layout, MathFidelity as MathFidelity, NOC as NOC, NOC_MODE as NOC_MODE,
+        ROW_MAJOR_LAYOUT as ROW_MAJOR_LAYOUT, ShardDistributionStrategy as ShardDistributionStrategy,
+        ShardOrientation as ShardOrientation, ShardShapeAlignment as ShardShapeAlignment,
+        ShardStrategy as ShardStrategy, StorageType as StorageType, TILE_LAYOUT as TILE_LAYOUT,
+        TensorMemoryLayout as TensorMemoryLayout, UnpackToDestMode as UnpackToDestMode, bfloat16 as bfloat16,
+        bfloat4_b as bfloat4_b, bfloat8_b as bfloat8_b, float32 as float32, fp8_e4m3 as fp8_e4m3, int32 as int32,
+        int8 as int8, uint16 as uint16, uint32 as uint32, uint8 as uint8,
+    )
+    from tensim.ttnn.light_metal import (
+        LightMetalBinary as LightMetalBinary, LightMetalReplay as LightMetalReplay,
+        light_metal_begin_capture as light_metal_begin_capture, light_metal_end_capture as light_metal_end_capture,
+    )
+    from tensim.ttnn.memory import (
+        DRAM_MEMORY_CONFIG as DRAM_MEMORY_CONFIG, L1_BLOCK_SHARDED_MEMORY_CONFIG as L1_BLOCK_SHARDED_MEMORY_CONFIG,
+        L1_HEIGHT_SHARDED_MEMORY_CONFIG as L1_HEIGHT_SHARDED_MEMORY_CONFIG, L1_MEMORY_CONFIG as L1_MEMORY_CONFIG,
+        L1_WIDTH_SHARDED_MEMORY_CONFIG as L1_WIDTH_SHARDED_MEMORY_CONFIG, MemoryConfig as MemoryConfig,
+        NdShardSpec as NdShardSpec, ShardSpec as ShardSpec, TensorSpec as TensorSpec,
+        create_sharded_memory_config as create_sharded_memory_config,
+    )
+    from tensim.ttnn.meshes import (
+        ConcatMesh2dToTensor as ConcatMesh2dToTensor, ConcatMeshToTensor as ConcatMeshToTensor,
+        MeshComposerConfig as MeshComposerConfig, MeshCoordinate as MeshCoordinate,
+        MeshCoordinateRange as MeshCoordinateRange, MeshMapperConfig as MeshMapperConfig, MeshShape as MeshShape,
+        PlacementReplicate as PlacementReplicate, PlacementShard as PlacementShard,
+        ReplicateTensorToMesh as ReplicateTensorToMesh, ShardTensor2dMesh as ShardTensor2dMesh,
+        ShardTensorToMesh as ShardTensorToMesh, create_mesh_composer as create_mesh_composer,
+        create_mesh_mapper as create_mesh_mapper,
+    )
+    from tensim.ttnn.operations import (
+        abs as abs, add as add, arange as arange, clone as clone, concat as concat, copy as copy, div as div,
+        divide as divide, empty as empty, empty_like as empty_like, exp as exp, full as full, full_like as full_like,
+        identity as identity, interleaved_to_sharded as interleaved_to_sharded, maximum as maximum, minimum as minimum,
+        mul as mul, multiply as multiply, neg as neg, ones as ones, ones_like as ones_like, pad as pad,
+        permute as permute, rand as rand, reciprocal as reciprocal, relu as relu, repeat as repeat, reshape as reshape,
+        reshard as reshard, rsqrt as rsqrt, sharded_to_interleaved as sharded_to_interleaved, sigmoid as sigmoid,
+        silu as silu, slice as slice, sqrt as sqrt, square as square, squeeze as squeeze, sub as sub,
+        subtract as subtract, tanh as tanh, tilize as tilize, tilize_with_val_padding as tilize_with_val_padding,
+        tilize_with_zero_padding as tilize_with_zero_padding, to_dtype as to_dtype, to_layout as to_layout,
+        to_memory_config as to_memory_config, transpose as transpose, typecast as typecast, unsqueeze as unsqueeze,
+        unsqueeze_to_4D as unsqueeze_to_4D, untilize as untilize, untilize_with_unpadding as untilize_with_unpadding,
+        view as view, zeros as zeros, zeros_like as zeros_like,
+    )
+    from tensim.ttnn.programs import (
+        compute_program_descriptor_hash as compute_program_descriptor_hash, generic_op as generic_op,
+    )
+    from tensim.ttnn.queues import (
+        MeshTraceId as MeshTraceId, ReadDeviceProfiler as ReadDeviceProfiler,
+        begin_trace_capture as begin_trace_capture, create_global_semaphore as create_global_semaphore,
+        end_trace_capture as end_trace_capture, event_synchronize as event_synchronize, execute_trace as execute_trace,
+        get_all_kernel_duration_summary as get_all_kernel_duration_summary,
+        get_all_programs_perf_data as get_all_programs_perf_data,
+        get_global_semaphore_address as get_global_semaphore_address,
+        get_latest_kernel_duration_summary as get_latest_kernel_duration_summary,
+        get_latest_programs_perf_data as get_latest_programs_perf_data,
+        is_trace_capture_active as is_trace_capture_active, record_event as record_event,
+        release_trace as release_trace, reset_global_semaphore_value as reset_global_semaphore_value,
+        start_tracy_zone as start_tracy_zone, stop_tracy_zone as stop_tracy_zone, tracy_frame as tracy_frame,
+        tracy_message as tracy_message, wait_for_event as wait_for_event,
+    )
+    from tensim.ttnn.runtime_args import RuntimeArgs as RuntimeArgs
+    from tensim.ttnn.shapes import Shape as Shape, TILE_SIZE as TILE_SIZE, Tile as Tile, tile_size as tile_size
+    from tensim.ttnn.tensors import Tensor as Tensor
+    # fmt: on
+    # isort: on
 
 __version__ = "0.81.1"  # the release of ttnn whose names and encodings these are
 __all__ = sorted(MODULE_OF)
 SUBMODULES = ("_ttnn", "device", "devices", "types")
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in MODULE_OF:
         value = globals()[name] = getattr(import_module(f"tensim.ttnn.{MODULE_OF[name]}"), name)
         return value
@@ -26,7 +145,7 @@ def __getattr__(name):
     raise AttributeError(_unknown(name))
 
 
-def _unknown(name):
+def _unknown(name: str) -> str:
     """What to say of a name that is not here."""
     from difflib import get_close_matches
 
@@ -39,11 +158,11 @@ def _unknown(name):
     )
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*globals(), *__all__]
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of `pytest -p tensim.ttnn`; from here on `import ttnn` is this module."""
     from tensim.ttnn import plugin, substitution
 
@@ -51,7 +170,7 @@ def pytest_addoption(parser):
     plugin.add_options(parser)
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     """The fixtures and the report of `pytest -p tensim.ttnn`."""
     from tensim.ttnn import plugin
 

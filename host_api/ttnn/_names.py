@@ -20,8 +20,8 @@ PLACES = {
         MathFidelity UnpackToDestMode bfloat16 float32 uint32 bfloat8_b bfloat4_b uint8 uint16 int32 int8 fp8_e4m3
         ROW_MAJOR_LAYOUT TILE_LAYOUT""",
     "light_metal": "LightMetalBinary LightMetalReplay light_metal_begin_capture light_metal_end_capture",
-    "memory": """Shape Tile tile_size TILE_SIZE ShardSpec NdShardSpec MemoryConfig TensorSpec create_sharded_memory_config
-        DRAM_MEMORY_CONFIG L1_MEMORY_CONFIG L1_BLOCK_SHARDED_MEMORY_CONFIG L1_HEIGHT_SHARDED_MEMORY_CONFIG
+    "memory": """ShardSpec NdShardSpec MemoryConfig TensorSpec create_sharded_memory_config DRAM_MEMORY_CONFIG
+        L1_MEMORY_CONFIG L1_BLOCK_SHARDED_MEMORY_CONFIG L1_HEIGHT_SHARDED_MEMORY_CONFIG
         L1_WIDTH_SHARDED_MEMORY_CONFIG""",
     "meshes": """MeshShape MeshCoordinate MeshCoordinateRange ReplicateTensorToMesh ShardTensorToMesh ShardTensor2dMesh
         ConcatMeshToTensor ConcatMesh2dToTensor MeshMapperConfig MeshComposerConfig PlacementShard PlacementReplicate
@@ -38,6 +38,7 @@ PLACES = {
         get_latest_kernel_duration_summary get_all_kernel_duration_summary start_tracy_zone stop_tracy_zone tracy_message
         tracy_frame""",
     "runtime_args": "RuntimeArgs",
+    "shapes": "Shape Tile tile_size TILE_SIZE",
     "tensors": "Tensor",
 }  # fmt: skip
 MODULE_OF = {name: module for module, names in PLACES.items() for name in names.split()}

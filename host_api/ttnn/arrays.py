@@ -18,7 +18,7 @@ import numpy as np
 from tensim.layout import tilize, untilize
 from tensim.ttnn.enums import DataType
 from tensim.ttnn.errors import ArgumentError
-from tensim.ttnn.memory import BLOCK_FLOATS
+from tensim.ttnn.shapes import BLOCK_FLOATS
 
 if TYPE_CHECKING:
     from tensim.runtime.layouts import Layout, TensorDesc
@@ -125,7 +125,8 @@ def _quantised(values: np.ndarray, dtype: DataType, tile: Sequence[int]) -> np.n
     if not values.size:
         return values
     from tensim.ttnn.enums import Layout
-    from tensim.ttnn.memory import FULL_TILE, TensorSpec, Tile
+    from tensim.ttnn.memory import TensorSpec
+    from tensim.ttnn.shapes import FULL_TILE, Tile
 
     shape = values.shape or (1,)
     spec = TensorSpec(shape, dtype, Layout.TILE, FULL_TILE if tuple(tile) == (32, 32) else Tile(tile))
@@ -159,7 +160,7 @@ def encode_padded(padded: np.ndarray, spec: TensorSpec) -> np.ndarray:
         return np.ascontiguousarray(padded).reshape(-1).view(np.uint8)
     height, width = math.prod(padded.shape[:-1]), padded.shape[-1]
     if spec.dtype not in BLOCK_FLOATS:
-        return np.ascontiguousarray(tilize(padded, height, width, tuple(spec.tile.tile_shape))).view(np.uint8)
+        return np.ascontiguousarray(tilize(padded, height, width, spec.page_shape)).view(np.uint8)
     from tensim.runtime.encoding import encode as encode_blocks
 
     return encode_blocks(np.ascontiguousarray(padded.reshape(height, width)), *_runtime(spec, height, width))
@@ -181,7 +182,7 @@ def decode_padded(data: bytes | np.ndarray, spec: TensorSpec) -> np.ndarray:
         return data.view(NUMPY[spec.dtype]).reshape(padded)
     height, width = math.prod(padded[:-1]), padded[-1]
     if spec.dtype not in BLOCK_FLOATS:
-        values = untilize(data.view(NUMPY[spec.dtype]), height, width, tuple(spec.tile.tile_shape))
+        values = untilize(data.view(NUMPY[spec.dtype]), height, width, spec.page_shape)
         return values.reshape(padded)
     from tensim.runtime.encoding import decode as decode_blocks
 
@@ -195,4 +196,4 @@ def _runtime(spec: TensorSpec, height: int, width: int) -> tuple[TensorDesc, Lay
 
     blocks = {DataType.BFLOAT8_B: DType.BFP8, DataType.BFLOAT4_B: DType.BFP4}[spec.dtype]
     desc = TensorDesc((height, width), DType.F32)
-    return desc, Layout(MemSpace.HOST, "tile", tuple(spec.tile.tile_shape), blocks)
+    return desc, Layout(MemSpace.HOST, "tile", spec.page_shape, blocks)

@@ -17,13 +17,8 @@ from tensim.ttnn.enums import (
     Layout,
 )
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError, check_type
-from tensim.ttnn.memory import (
-    DRAM_MEMORY_CONFIG,
-    MemoryConfig,
-    Shape,
-    TensorSpec,
-    Tile,
-)
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec
+from tensim.ttnn.shapes import Shape, Tile
 from tensim.ttnn.tensors import Tensor, allocate, host_tensor, plain_config, with_config
 
 

@@ -1,10 +1,12 @@
 """Enumerations, with ttnn's names and numbers.  Members are no integers: compare them with each other or by `value`."""
 
+from __future__ import annotations
+
 import enum
 
 
 class _Enum(enum.Enum):
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}.{self.name}"
 
     __str__ = __repr__
@@ -124,7 +126,7 @@ class NOC(_Enum):
     NOC_1 = ("NOC_1", 1)
 
     @enum.property
-    def value(self):
+    def value(self) -> int:  # type: ignore[override]  # the number of the pair that a member is
         return self._value_[1]
 
 
@@ -156,7 +158,7 @@ class KernelBuildOptLevel(_Enum):
     Oz = 6
 
 
-CBIndex = enum.IntEnum("CBIndex", {f"c_{i}": i for i in range(64)}, module=__name__)
+CBIndex = enum.IntEnum("CBIndex", {f"c_{i}": i for i in range(64)}, module=__name__)  # type: ignore[misc]  # no literal
 
 
 class SourceType(_Enum):

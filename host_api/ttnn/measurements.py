@@ -30,11 +30,11 @@ class Operation:
     cores: int
     started: int
     ended: int
-    spans: dict = field(repr=False)
-    first_starts: tuple = (0, 0)  # of any thread: the first and the last
+    spans: dict[str, tuple[int, int]] = field(repr=False)
+    first_starts: tuple[int, int] = (0, 0)  # of any thread: the first and the last
     busy_ns: float = 0.0  # of the command, firmware included
     counters: object = field(default=None, repr=False)
-    told: dict = field(default_factory=dict)  # what else is known of it, for its row in reports
+    told: dict[str, Any] = field(default_factory=dict)  # what else is known of it, for its row in reports
     cost: object = field(default=None, repr=False)  # `ProgramCost` of a launch of the library's
 
     @property

@@ -1,11 +1,15 @@
-"""How tensors lie in memory: shapes, tiles, shard specifications, memory configurations, and a tensor's whole description.
+"""How tensors lie in memory: shard specifications, memory configurations, and a tensor's whole description.
 
 Pages: a tile, or a row (of a shard's width).  Sizes in bytes, shapes in elements unless they say pages.
 """
 
+from __future__ import annotations
+
 import copy
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tensim.ttnn.cores import CoreGrid, CoreRange, CoreRangeSet, pair
 from tensim.ttnn.enums import (
@@ -19,162 +23,38 @@ from tensim.ttnn.enums import (
     TensorMemoryLayout,
 )
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError, check_type, unsigned
-from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
+from tensim.ttnn.shapes import BLOCK_FLOATS, FULL_TILE, Shape, Tile, element_bytes
 
-TILE_SIZE = 32
-FACE = 16
 EMPTY_PAGE = 4  # bytes of a page of a tensor without elements, in rows
 ROW_BYTES = 64  # bytes to whose multiples ShardShapeAlignment.RECOMMENDED rounds the rows of shards
-_BITS = {
-    DataType.BFLOAT16: 16, DataType.FLOAT32: 32, DataType.UINT32: 32, DataType.BFLOAT8_B: 8, DataType.BFLOAT4_B: 4,
-    DataType.UINT8: 8, DataType.UINT16: 16, DataType.INT32: 32, DataType.FP8_E4M3: 8, DataType.INT8: 8,
-}  # fmt: skip
-BLOCK_FLOATS = (DataType.BFLOAT8_B, DataType.BFLOAT4_B)
 SHARDED = (TensorMemoryLayout.HEIGHT_SHARDED, TensorMemoryLayout.WIDTH_SHARDED, TensorMemoryLayout.BLOCK_SHARDED)
-
-
-class Shape:
-    """Sizes of the dimensions; equal to lists and tuples of the same numbers; negative indices count from the end."""
-
-    __slots__ = ("_sizes",)
-
-    def __init__(self, sizes):
-        if not isinstance(sizes, list | tuple | Shape):
-            raise ArgumentTypeError(f"Shape: takes a list of sizes, not {type(sizes).__name__}")
-        self._sizes = tuple(unsigned("Shape", "a size", size) for size in sizes)
-
-    @property
-    def rank(self):
-        return len(self._sizes)
-
-    def to_rank(self, rank):
-        """The same shape with leading ones added or dropped."""
-        sizes = (1,) * max(rank - len(self._sizes), 0) + self._sizes
-        if any(size != 1 for size in sizes[: len(sizes) - rank]):
-            raise ArgumentError(f"Shape: {self} has no form of rank {rank}: a leading size is not 1")
-        return Shape(sizes[len(sizes) - rank :])
-
-    def __len__(self):
-        return len(self._sizes)
-
-    def __iter__(self):
-        return iter(self._sizes)
-
-    def __getitem__(self, index):
-        if not isinstance(index, int):
-            raise ArgumentTypeError("Shape: takes single indices; slice list(shape)")
-        if not -len(self._sizes) <= index < len(self._sizes):
-            raise ArgumentError(f"Shape: {self} has no dimension {index}")
-        return self._sizes[index]
-
-    def __eq__(self, other):
-        return isinstance(other, Shape | list | tuple) and self._sizes == tuple(other)
-
-    def __hash__(self):
-        return hash(self._sizes)
-
-    def __repr__(self):
-        return f"Shape({list(self._sizes)})"
-
-
-class Tile:
-    """A tile (height, width) of faces at most 16 by 16."""
-
-    __slots__ = ("tile_shape", "transpose_of_faces", "transpose_within_face")
-
-    def __init__(self, tile_shape, transpose_tile=False):
-        self.tile_shape = [unsigned("Tile", "tile_shape", item) for item in tile_shape]
-        if len(self.tile_shape) != 2 or self.height not in TILE_HEIGHTS or self.width not in TILE_WIDTHS:
-            raise ArgumentError(
-                f"Tile: tile_shape {self.tile_shape} is not valid for the chip",
-                hint=f"heights {TILE_HEIGHTS}, widths {TILE_WIDTHS}",
-            )
-        self.transpose_of_faces = self.transpose_within_face = bool(transpose_tile)
-
-    @property
-    def height(self):
-        return self.tile_shape[0]
-
-    @property
-    def width(self):
-        return self.tile_shape[1]
-
-    @property
-    def face_shape(self):
-        return [min(self.height, FACE), FACE]
-
-    @property
-    def num_faces(self):
-        return self.height * self.width // math.prod(self.face_shape)
-
-    @property
-    def partial_face(self):
-        return int(self.height < TILE_SIZE)
-
-    @property
-    def narrow_tile(self):
-        return int(self.width == FACE)
-
-    def get_tile_size(self, dtype):
-        """Bytes of a tile of a DataType, with the exponents of block floats."""
-        if dtype not in _BITS:
-            raise ArgumentError(f"Tile: {dtype} has no tiles")
-        exponents = -(-self.height * self.width // (FACE * FACE)) * FACE if dtype in BLOCK_FLOATS else 0
-        return exponents + self.height * self.width * _BITS[dtype] // 8
-
-    def __eq__(self, other):
-        return isinstance(other, Tile) and self._key() == other._key()
-
-    def __hash__(self):
-        return hash(self._key())
-
-    def _key(self):
-        return *self.tile_shape, self.transpose_of_faces
-
-    def __repr__(self):
-        return f"Tile with shape: {self.tile_shape}"
-
-
-FULL_TILE = Tile((TILE_SIZE, TILE_SIZE))
-
-
-def tile_size(dtype):
-    """Bytes of a 32x32 tile."""
-    return FULL_TILE.get_tile_size(dtype)
-
-
-def element_bytes(dtype):
-    """Bytes of an element of a DataType that has rows."""
-    if dtype in BLOCK_FLOATS:
-        raise ValueError(f"elements of {dtype} share exponents: they have no size of their own")
-    return _BITS[dtype] // 8
 
 
 class ShardSpec:
     """Cores that hold shards, a shard's (height, width), and the order of the cores."""
 
-    def __init__(self, grid, shard_shape, shard_orientation):
+    def __init__(self, grid: CoreRangeSet, shard_shape: Iterable[int], shard_orientation: ShardOrientation) -> None:
         self.grid = check_type("ShardSpec", "grid", grid, CoreRangeSet)
         self.shape = [unsigned("ShardSpec", "shard_shape", item) for item in shard_shape]
         self.orientation = check_type("ShardSpec", "shard_orientation", shard_orientation, ShardOrientation)
         if len(self.shape) != 2:
             raise ArgumentTypeError(f"ShardSpec: shard_shape is (height, width), not {self.shape}")
 
-    def num_cores(self):
+    def num_cores(self) -> int:
         """Number of cores of the grid."""
         return self.grid.num_cores()
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, ShardSpec) and _shard_key(self) == _shard_key(other)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(_shard_key(self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ShardSpec(grid={self.grid}, shape={self.shape}, orientation={self.orientation})"
 
 
-def _shard_key(spec):
+def _shard_key(spec: ShardSpec) -> tuple[CoreRangeSet, tuple[int, ...], ShardOrientation]:
     return spec.grid, tuple(spec.shape), spec.orientation
 
 
@@ -187,7 +67,7 @@ class NdShardSpec:
     orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
     shard_distribution_strategy: ShardDistributionStrategy = ShardDistributionStrategy.ROUND_ROBIN_1D
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "shard_shape", Shape(self.shard_shape))
         check_type("NdShardSpec", "grid", self.grid, CoreRangeSet)
 
@@ -195,18 +75,25 @@ class NdShardSpec:
 class MemoryConfig:
     """MemoryConfig(memory_layout, buffer_type, shard_spec) or MemoryConfig(buffer_type, nd_shard_spec)."""
 
-    def __init__(self, *args, memory_layout=None, buffer_type=None, shard_spec=None, nd_shard_spec=None):
-        args = list(args)
-        if args and isinstance(args[0], TensorMemoryLayout):
-            memory_layout = args.pop(0)
-        if args and isinstance(args[0], BufferType):
-            buffer_type = args.pop(0)
-        if args and isinstance(args[0], NdShardSpec) and memory_layout is None:
-            nd_shard_spec = args.pop(0)
-        if args and (args[0] is None or isinstance(args[0], ShardSpec)):
-            shard_spec = args.pop(0)
-        if args:
-            raise ArgumentTypeError(f"MemoryConfig: takes memory_layout, buffer_type and shard_spec, not {args[0]!r}")
+    def __init__(
+        self,
+        *args: Any,
+        memory_layout: TensorMemoryLayout | None = None,
+        buffer_type: BufferType | None = None,
+        shard_spec: ShardSpec | None = None,
+        nd_shard_spec: NdShardSpec | None = None,
+    ) -> None:
+        left = list(args)
+        if left and isinstance(left[0], TensorMemoryLayout):
+            memory_layout = left.pop(0)
+        if left and isinstance(left[0], BufferType):
+            buffer_type = left.pop(0)
+        if left and isinstance(left[0], NdShardSpec) and memory_layout is None:
+            nd_shard_spec = left.pop(0)
+        if left and (left[0] is None or isinstance(left[0], ShardSpec)):
+            shard_spec = left.pop(0)
+        if left:
+            raise ArgumentTypeError(f"MemoryConfig: takes memory_layout, buffer_type and shard_spec, not {left[0]!r}")
         if nd_shard_spec is not None and memory_layout is None:
             memory_layout = TensorMemoryLayout.ND_SHARDED
         self.memory_layout = memory_layout or TensorMemoryLayout.INTERLEAVED
@@ -214,28 +101,40 @@ class MemoryConfig:
         self.shard_spec, self.nd_shard_spec = shard_spec, nd_shard_spec
 
     @property
-    def interleaved(self):
+    def interleaved(self) -> bool:
         return self.memory_layout == TensorMemoryLayout.INTERLEAVED
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it has shards."""
         return not self.interleaved
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, MemoryConfig) and self._key() == other._key()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self):
+    def _key(self) -> tuple[TensorMemoryLayout, BufferType, ShardSpec | None, NdShardSpec | None]:
         nd = None if self.memory_layout in SHARDED else self.nd_shard_spec
         return self.memory_layout, self.buffer_type, self.shard_spec, nd
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"MemoryConfig(memory_layout={self.memory_layout}, buffer_type={self.buffer_type}, "
             f"shard_spec={self.shard_spec}, nd_shard_spec={self.nd_shard_spec})"
         )
+
+
+def nd_spec(config: MemoryConfig) -> NdShardSpec:
+    """How a sharded configuration deals its shards."""
+    assert config.nd_shard_spec is not None
+    return config.nd_shard_spec
+
+
+def flat_spec(config: MemoryConfig) -> ShardSpec:
+    """The two-dimensional shards of a configuration that has them."""
+    assert config.shard_spec is not None
+    return config.shard_spec
 
 
 DRAM_MEMORY_CONFIG = MemoryConfig()
@@ -246,8 +145,12 @@ L1_WIDTH_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.WIDTH_SHARDED, 
 
 
 def create_sharded_memory_config(
-    shape, core_grid, strategy, orientation=None, use_height_and_width_as_shard_shape=False
-):
+    shape: Iterable[int],
+    core_grid: CoreGrid | CoreRangeSet,
+    strategy: ShardStrategy,
+    orientation: ShardOrientation | None = None,
+    use_height_and_width_as_shard_shape: bool = False,
+) -> MemoryConfig:
     """An L1 configuration that cuts `shape` over a CoreGrid, which must divide it, or takes its last two sizes for a shard."""
     what = "create_sharded_memory_config"
     layouts = dict(zip(ShardStrategy, SHARDED, strict=True))
@@ -270,7 +173,9 @@ def create_sharded_memory_config(
     return MemoryConfig(layouts[strategy], BufferType.L1, ShardSpec(grid, shard, orientation))
 
 
-def _even_shard(what, height, width, grid, strategy, turned):
+def _even_shard(
+    what: str, height: int, width: int, grid: CoreGrid, strategy: ShardStrategy, turned: bool
+) -> tuple[int, int]:
     rows, columns = (grid.x, grid.y) if turned else (grid.y, grid.x)
     cuts = {
         ShardStrategy.HEIGHT: (grid.num_cores, 1), ShardStrategy.WIDTH: (1, grid.num_cores),
@@ -288,8 +193,19 @@ class TensorSpec:
     buffer_type, tile), or (shape, dtype, layout, nd_shard_spec, buffer_type, tile).
     """
 
-    def __init__(self, shape, dtype, layout, *args, memory_layout=None, shard_spec=None, nd_shard_spec=None,
-                 buffer_type=None, tile=None, memory_config=None):  # fmt: skip
+    def __init__(
+        self,
+        shape: Sequence[int] | Shape,
+        dtype: DataType,
+        layout: Layout,
+        *args: Any,
+        memory_layout: TensorMemoryLayout | None = None,
+        shard_spec: ShardSpec | None = None,
+        nd_shard_spec: NdShardSpec | None = None,
+        buffer_type: BufferType | None = None,
+        tile: Tile | None = None,
+        memory_config: MemoryConfig | None = None,
+    ) -> None:
         self.shape, self.dtype, self.layout = Shape(shape), dtype, layout
         for arg in args:
             if isinstance(arg, BufferType):
@@ -317,7 +233,7 @@ class TensorSpec:
         self._check_tiles()
         self._check_2d()
 
-    def _check_dtype(self):
+    def _check_dtype(self) -> None:
         if self.dtype in BLOCK_FLOATS and self.layout != Layout.TILE:
             raise ArgumentError(f"TensorSpec: {self.dtype} exists in Layout.TILE only")
         if self.layout == Layout.ROW_MAJOR and self.tile != FULL_TILE:
@@ -328,15 +244,20 @@ class TensorSpec:
     # --- pages
 
     @property
-    def shard_shape(self):
+    def shard_shape(self) -> tuple[int, ...] | None:
         """Shape of a shard, of the tensor's rank or two-dimensional; None without shards."""
         config = self.memory_config
         if config.memory_layout == TensorMemoryLayout.ND_SHARDED:
-            return tuple(config.nd_shard_spec.shard_shape)
+            return tuple(nd_spec(config).shard_shape)
         return None if config.shard_spec is None else tuple(config.shard_spec.shape)
 
+    def _shard(self) -> tuple[int, ...]:
+        shape = self.shard_shape
+        assert shape is not None  # for tensors in shards alone
+        return shape
+
     @property
-    def padded_shape(self):
+    def padded_shape(self) -> Shape:
         """The shape in memory: tiles, or rows of whole shards."""
         sizes = tuple(self.shape)
         if self.layout == Layout.TILE:
@@ -347,22 +268,22 @@ class TensorSpec:
         return Shape((*sizes[:-1], _round_up(sizes[-1], shard[-1])) if shard and sizes else sizes or (1,))
 
     @property
-    def page_shape(self):
+    def page_shape(self) -> tuple[int, int]:
         """(height, width) of a page."""
         if self.layout == Layout.TILE:
-            return tuple(self.tile.tile_shape)
+            return self.tile.height, self.tile.width
         if not math.prod(self.shape):
             return 1, EMPTY_PAGE // element_bytes(self.dtype)
         return 1, (self.shard_shape or tuple(self.padded_shape))[-1]
 
     @property
-    def page_size(self):
+    def page_size(self) -> int:
         if self.layout == Layout.TILE:
             return self.tile.get_tile_size(self.dtype)
         return self.page_shape[1] * element_bytes(self.dtype)
 
     @property
-    def pages(self):
+    def pages(self) -> tuple[int, ...]:
         """The padded shape in pages, of the tensor's rank (at least 2)."""
         sizes, (height, width) = (1, *self.padded_shape)[-max(len(self.padded_shape), 2) :], self.page_shape
         if not width:
@@ -370,35 +291,35 @@ class TensorSpec:
         return (*sizes[:-2], sizes[-2] // height, sizes[-1] // width)
 
     @property
-    def num_pages(self):
+    def num_pages(self) -> int:
         return math.prod(self.pages)
 
     @property
-    def pages_2d(self):
+    def pages_2d(self) -> tuple[int, int]:
         """(height, width) in pages with the leading dimensions collapsed."""
         return math.prod(self.pages[:-1]), self.pages[-1]
 
     @property
-    def distributed_pages(self):
+    def distributed_pages(self) -> tuple[int, ...]:
         """`pages` with leading dimensions collapsed to the rank of a shard."""
-        extra = len(self.pages) - len(self.shard_shape)
+        extra = len(self.pages) - len(self._shard())
         return self.pages if extra <= 0 else (math.prod(self.pages[: extra + 1]), *self.pages[extra + 1 :])
 
-    def shard_pages(self, rank):
+    def shard_pages(self, rank: int) -> tuple[int, ...]:
         """Shape of a shard in pages, with leading ones up to a rank."""
-        shard, (height, width) = self.shard_shape, self.page_shape
+        shard, (height, width) = self._shard(), self.page_shape
         *outer, tall, wide = shard if len(shard) > 1 else (height, *shard)
         pages = (*outer, -(-tall // height), -(-wide // width))[-len(shard) :]
         return (1,) * (rank - len(pages)) + pages
 
     # --- shards
 
-    def _check_tiles(self):
+    def _check_tiles(self) -> None:
         shard, (height, width) = self.shard_shape, self.page_shape
         if shard and self.is_tiled and (shard[-1] % width or (1, *shard)[-2] % height):
             raise ArgumentError(f"ShardSpec: shape {list(shard)} is not made of whole {height}x{width} tiles")
 
-    def _check_2d(self):
+    def _check_2d(self) -> None:
         config, spec = self.memory_config, self.memory_config.shard_spec
         if config.memory_layout not in SHARDED or spec is None:
             return
@@ -425,20 +346,27 @@ class TensorSpec:
             raise ArgumentError(f"ShardSpec: grid: {down}x{across} shards do not fit {spec.grid}")
 
     @property
-    def block_grid(self):
+    def block_grid(self) -> tuple[int, int]:
         """(places for shards across, down) of block shards: columns and rows of the grid, or rows and columns."""
-        columns, rows = pair(self.memory_config.shard_spec.grid.ranges()[0].grid_size())
-        turned = self.memory_config.shard_spec.orientation == ShardOrientation.COL_MAJOR
+        spec = flat_spec(self.memory_config)
+        columns, rows = pair(spec.grid.ranges()[0].grid_size())
+        turned = spec.orientation == ShardOrientation.COL_MAJOR
         return (rows, columns) if turned else (columns, rows)
 
     @property
-    def is_tiled(self):
+    def is_tiled(self) -> bool:
         return self.layout == Layout.TILE
 
     # --- the same tensor, sharded
 
-    def _aligned(self, sizes, grid, orientation, alignment=ShardShapeAlignment.RECOMMENDED,
-                 strategy=ShardDistributionStrategy.ROUND_ROBIN_1D):  # fmt: skip
+    def _aligned(
+        self,
+        sizes: list[int],
+        grid: CoreRangeSet,
+        orientation: ShardOrientation,
+        alignment: ShardShapeAlignment = ShardShapeAlignment.RECOMMENDED,
+        strategy: ShardDistributionStrategy = ShardDistributionStrategy.ROUND_ROBIN_1D,
+    ) -> TensorSpec:
         """The tensor in shards of sizes rounded up: to whole tiles, rows to ROW_BYTES where that is recommended."""
         steps = {
             ShardShapeAlignment.NONE: (1, 1),
@@ -455,23 +383,29 @@ class TensorSpec:
         twin._check_2d()
         return twin
 
-    def _row_elements(self):
+    def _row_elements(self) -> int:
         return ROW_BYTES // element_bytes(self.dtype)
 
-    def _matrix(self):
+    def _matrix(self) -> tuple[int, int]:
         return math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
 
-    def height_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
+    def height_sharded(
+        self, grid: CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
         """Cut in its height over the cores of a grid."""
         height, width = self._matrix()
         return self._aligned([-(-height // grid.num_cores()), width], grid, orientation, ShardShapeAlignment.REQUIRED)
 
-    def width_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
+    def width_sharded(
+        self, grid: CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
         """Cut in its width over the cores of a grid."""
         height, width = self._matrix()
         return self._aligned([height, -(-width // grid.num_cores())], grid, orientation, ShardShapeAlignment.REQUIRED)
 
-    def block_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
+    def block_sharded(
+        self, grid: CoreRange | CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
         """Cut in both over a rectangle of cores (CoreRange, or a set of one)."""
         grid = CoreRangeSet([grid]) if isinstance(grid, CoreRange) else grid
         if grid.size() != 1:
@@ -482,41 +416,51 @@ class TensorSpec:
         shape, strategy = [-(-height // rows), -(-width // columns)], ShardDistributionStrategy.GRID_2D
         return self._aligned(shape, grid, orientation, strategy=strategy)
 
-    def sharded(self, shard_shape, grid, shard_alignment, orientation=ShardOrientation.ROW_MAJOR):
+    def sharded(
+        self,
+        shard_shape: Iterable[int],
+        grid: CoreRangeSet,
+        shard_alignment: ShardShapeAlignment,
+        orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
+    ) -> TensorSpec:
         """Cut into shards of a shape, rounded up as `shard_alignment` says: REQUIRED to whole tiles, RECOMMENDED also rows."""
         return self._aligned(list(shard_shape), grid, orientation, shard_alignment)
 
-    def sharded_across_dims(self, dims, grid, orientation=ShardOrientation.ROW_MAJOR):
+    def sharded_across_dims(
+        self, dims: Iterable[int], grid: CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
         """One slice of each of these dimensions a shard (a tile in the last two), the others whole."""
         sizes = list(self.padded_shape)
         for dim in dims:
             sizes[dim] = 1
         return self._aligned(sizes, grid, orientation)
 
-    def sharded_across_dims_except(self, dims, grid, orientation=ShardOrientation.ROW_MAJOR):
+    def sharded_across_dims_except(
+        self, dims: Iterable[int], grid: CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
         """`sharded_across_dims` of all dimensions but these."""
         rank = len(self.padded_shape)
         kept = {dim % rank for dim in dims}
         return self.sharded_across_dims([dim for dim in range(rank) if dim not in kept], grid, orientation)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and self._key() == other._key()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self):
+    def _key(self) -> tuple[Shape, DataType, Layout, MemoryConfig, Tile]:
         return self.shape, self.dtype, self.layout, self.memory_config, self.tile
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"TensorSpec({self.shape}, {self.dtype}, {self.layout}, {self.memory_config}, {self.tile})"
 
 
-def _round_up(value, multiple):
+def _round_up(value: int, multiple: int) -> int:
     return -(-value // multiple) * multiple if multiple else value
 
 
-def _complete(config, spec):
+def _complete(config: MemoryConfig, spec: TensorSpec) -> MemoryConfig:
     """The configuration with both kinds of shard specification, as far as each can say it."""
     if config.interleaved:
         return config
@@ -537,22 +481,22 @@ def _complete(config, spec):
     two = _as_2d(config, spec)
     if two is None:
         return MemoryConfig(config.buffer_type, config.nd_shard_spec)
-    layout, shape = two
-    nd = config.nd_shard_spec
-    legacy = ShardSpec(nd.grid, shape, nd.orientation)
+    layout, flat = two
+    nd = nd_spec(config)
+    legacy = ShardSpec(nd.grid, flat, nd.orientation)
     return MemoryConfig(memory_layout=layout, buffer_type=config.buffer_type, shard_spec=legacy, nd_shard_spec=nd)
 
 
-def _as_2d(config, spec):
+def _as_2d(config: MemoryConfig, spec: TensorSpec) -> tuple[TensorMemoryLayout, tuple[int, int]] | None:
     """(memory layout, (height, width)) that says the same as an ND specification, or None."""
-    nd = config.nd_shard_spec
+    nd = nd_spec(config)
     plain = TensorSpec(spec.shape, spec.dtype, spec.layout, spec.tile)
     shard, sizes = list(nd.shard_shape), list(plain.padded_shape)
     if not all(shard):
         return None
     sizes[-1] = sizes[-1] if spec.is_tiled else _round_up(sizes[-1], shard[-1])
     rank = max(len(sizes), len(shard))
-    sizes, shard = ([1] * (rank - len(each)) + each for each in (sizes, shard))
+    sizes, shard = [1] * (rank - len(sizes)) + sizes, [1] * (rank - len(shard)) + shard
     if len(nd.shard_shape) == 2 and len(sizes) > 2:
         sizes = [math.prod(sizes[:-1]), sizes[-1]]
         shard = shard[-2:]
@@ -576,7 +520,7 @@ def _as_2d(config, spec):
     return None
 
 
-def _flat_height(shard, sizes):
+def _flat_height(shard: Sequence[int], sizes: Sequence[int]) -> int | None:
     """Height of a shard with its leading dimensions collapsed, or None where it is no run of rows in every place."""
     height, open_ended, crosses = 1, False, False
     for cut, size in zip(reversed(shard), reversed(sizes), strict=True):

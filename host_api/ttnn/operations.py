@@ -4,6 +4,11 @@ They work on the host: a device tensor is fetched, and its result is put on the 
 meaning raises `NotAnOperation`, which names the way out.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
 import numpy as np
 
 from tensim.ttnn import arrays
@@ -11,29 +16,54 @@ from tensim.ttnn._names import PIPES
 from tensim.ttnn.devices import GetDefaultDevice
 from tensim.ttnn.enums import DataType, Layout
 from tensim.ttnn.errors import ArgumentError, NotAnOperation
-from tensim.ttnn.memory import BLOCK_FLOATS, DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec
-from tensim.ttnn.tensors import Tensor, host_tensor, with_config
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec
+from tensim.ttnn.shapes import BLOCK_FLOATS
+from tensim.ttnn.tensors import Operand, Tensor, computed, host_tensor, placed_like, with_config
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.ttnn.devices import MeshDevice
+    from tensim.ttnn.shapes import Shape
 
 # --- conversions
 
 
-def to_layout(tensor, layout, dtype=None, memory_config=None, sub_core_grids=None, pad_value=0.0, **ignored):
+def to_layout(
+    tensor: Tensor,
+    layout: Layout,
+    dtype: DataType | None = None,
+    memory_config: MemoryConfig | None = None,
+    sub_core_grids: object = None,
+    pad_value: float = 0.0,
+    **ignored: object,
+) -> Tensor:
     """The tensor in another Layout, where it is."""
     return _converted(tensor, layout, dtype or tensor.dtype, memory_config, pad_value)
 
 
-def tilize(input_tensor, *, memory_config=None, dtype=None, **ignored):
+def tilize(
+    input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None, **ignored: object
+) -> Tensor:
     """The tensor in tiles."""
     return _converted(input_tensor, Layout.TILE, dtype or input_tensor.dtype, memory_config)
 
 
-def untilize(input_tensor, *, memory_config=None, **ignored):
+def untilize(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, **ignored: object) -> Tensor:
     """The tensor in rows; block floats become bfloat16."""
     dtype = DataType.BFLOAT16 if input_tensor.dtype in BLOCK_FLOATS else input_tensor.dtype
     return _converted(input_tensor, Layout.ROW_MAJOR, dtype, memory_config)
 
 
-def tilize_with_val_padding(input_tensor, output_tensor_shape, pad_value, *, memory_config=None, dtype=None, **ignored):
+def tilize_with_val_padding(
+    input_tensor: Tensor,
+    output_tensor_shape: object,
+    pad_value: float,
+    *,
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+    **ignored: object,
+) -> Tensor:
     """The tensor in tiles, with a value around it."""
     return _converted(input_tensor, Layout.TILE, dtype or input_tensor.dtype, memory_config, pad_value)
 
@@ -41,33 +71,47 @@ def tilize_with_val_padding(input_tensor, output_tensor_shape, pad_value, *, mem
 tilize_with_zero_padding = tilize
 
 
-def untilize_with_unpadding(input_tensor, output_tensor_end, *, memory_config=None, **ignored):
+def untilize_with_unpadding(
+    input_tensor: Tensor,
+    output_tensor_end: Iterable[int],
+    *,
+    memory_config: MemoryConfig | None = None,
+    **ignored: object,
+) -> Tensor:
     """The tensor in rows, up to a corner (inclusive)."""
-    part = host_tensor(input_tensor.values()[tuple(slice(n + 1) for n in output_tensor_end)], input_tensor.dtype)
-    return _placed(part, input_tensor, memory_config)
+    part = host_tensor(input_tensor.values()[tuple(np.s_[: n + 1] for n in output_tensor_end)], input_tensor.dtype)
+    return placed_like(part, input_tensor, memory_config)
 
 
-def to_dtype(tensor, dtype):
+def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     """The tensor as elements of another DataType."""
     return _converted(tensor, tensor.layout, dtype, None)
 
 
-def typecast(input_tensor, dtype, *, memory_config=None, **ignored):
+def typecast(
+    input_tensor: Tensor, dtype: DataType, *, memory_config: MemoryConfig | None = None, **ignored: object
+) -> Tensor:
     """The tensor as elements of another DataType."""
     return _converted(input_tensor, input_tensor.layout, dtype, memory_config)
 
 
-def to_memory_config(tensor, memory_config, dtype=None, output_tensor=None):
+def to_memory_config(
+    tensor: Tensor, memory_config: MemoryConfig, dtype: DataType | None = None, output_tensor: object = None
+) -> Tensor:
     """The tensor in another memory or cut otherwise."""
     return _converted(tensor, tensor.layout, dtype or tensor.dtype, memory_config)
 
 
-def interleaved_to_sharded(input_tensor, sharded_memory_config, *args, **ignored):
+def interleaved_to_sharded(
+    input_tensor: Tensor, sharded_memory_config: MemoryConfig, *args: object, **ignored: object
+) -> Tensor:
     """The tensor in shards."""
     return to_memory_config(input_tensor, sharded_memory_config)
 
 
-def sharded_to_interleaved(input_tensor, memory_config=None, **ignored):
+def sharded_to_interleaved(
+    input_tensor: Tensor, memory_config: MemoryConfig | None = None, **ignored: object
+) -> Tensor:
     """The tensor interleaved over all banks."""
     return to_memory_config(input_tensor, memory_config or DRAM_MEMORY_CONFIG)
 
@@ -75,7 +119,9 @@ def sharded_to_interleaved(input_tensor, memory_config=None, **ignored):
 reshard = interleaved_to_sharded
 
 
-def clone(input_tensor, *, memory_config=None, dtype=None, **ignored):
+def clone(
+    input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None, **ignored: object
+) -> Tensor:
     """A copy."""
     return _converted(input_tensor, input_tensor.layout, dtype or input_tensor.dtype, memory_config)
 
@@ -83,13 +129,13 @@ def clone(input_tensor, *, memory_config=None, dtype=None, **ignored):
 identity = clone
 
 
-def copy(input_a, input_b):
+def copy(input_a: Tensor, input_b: Tensor) -> Tensor:
     """Write a tensor's values into another one."""
     assign_to(input_b, _converted(input_a, input_b.layout, input_b.dtype, None).cpu())
     return input_b
 
 
-def assign_to(target, source):
+def assign_to(target: Tensor, source: Tensor) -> None:
     """Give a tensor the values of a host tensor of its shape."""
     if target.device() is None:
         target._values = source._values
@@ -97,34 +143,27 @@ def assign_to(target, source):
         target.write(Tensor._of(with_config(source.spec, target.memory_config()), source._values))
 
 
-def _converted(tensor, layout, dtype, memory_config, pad_value=0):
+def _converted(
+    tensor: Tensor, layout: Layout, dtype: DataType, memory_config: MemoryConfig | None, pad_value: float = 0
+) -> Tensor:
     if layout == Layout.ROW_MAJOR and dtype in BLOCK_FLOATS:
         dtype = DataType.BFLOAT16
     host = tensor.cpu()
     spec = TensorSpec(tensor.shape, dtype, layout, tile=tensor.tile)
     values = arrays.cast(host._values, dtype, tensor.tile.tile_shape)
-    return _placed(Tensor._of(spec, values, pad_value), tensor, memory_config)
-
-
-def _placed(host, like, memory_config=None):
-    """A host tensor where another one is."""
-    if like.device() is None:
-        return host
-    kept = like.memory_config()
-    same = kept.interleaved or host.shape == like.shape
-    return host.to(like.device(), memory_config or (kept if same else MemoryConfig(buffer_type=kept.buffer_type)))
+    return placed_like(Tensor._of(spec, values, pad_value), tensor, memory_config)
 
 
 # --- shapes
 
 
-def _shaped(tensor, values, memory_config=None):
-    return _placed(
+def _shaped(tensor: Tensor, values: NDArray[Any], memory_config: MemoryConfig | None = None) -> Tensor:
+    return placed_like(
         host_tensor(np.ascontiguousarray(values), tensor.dtype, tensor.layout, tensor.tile), tensor, memory_config
     )
 
 
-def reshape(input_tensor, *shape, memory_config=None, **ignored):
+def reshape(input_tensor: Tensor, *shape: Any, memory_config: MemoryConfig | None = None, **ignored: object) -> Tensor:
     """The values in another shape."""
     sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
     try:
@@ -136,51 +175,74 @@ def reshape(input_tensor, *shape, memory_config=None, **ignored):
 view = reshape
 
 
-def pad(input_tensor, padding, value=0.0, *, memory_config=None, **ignored):
+def pad(
+    input_tensor: Tensor,
+    padding: Iterable[Sequence[int]],
+    value: float = 0.0,
+    *,
+    memory_config: MemoryConfig | None = None,
+    **ignored: object,
+) -> Tensor:
     """The values with more around them: (before, after) per dimension, the last ones if fewer."""
     widths = [tuple(item) for item in padding]
     widths = [(0, 0)] * (input_tensor.shape.rank - len(widths)) + widths
     return _shaped(input_tensor, np.pad(input_tensor.values(), widths, constant_values=value), memory_config)
 
 
-def slice(input_tensor, slice_start, slice_end, slice_step=None, *, memory_config=None, **ignored):  # noqa: A001
+def slice(
+    input_tensor: Tensor,
+    slice_start: Sequence[int],
+    slice_end: Sequence[int],
+    slice_step: Sequence[int] | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    **ignored: object,
+) -> Tensor:  # noqa: A001
     """The values between two corners, the second exclusive."""
     steps = slice_step or [1] * len(slice_start)
     region = tuple(np.s_[a:b:c] for a, b, c in zip(slice_start, slice_end, steps, strict=True))
     return _shaped(input_tensor, input_tensor.values()[region], memory_config)
 
 
-def squeeze(input_tensor, dim=None):
+def squeeze(input_tensor: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """Without dimensions of size 1."""
     return _shaped(input_tensor, np.squeeze(input_tensor.values(), dim))
 
 
-def unsqueeze(input_tensor, dim):
+def unsqueeze(input_tensor: Tensor, dim: int) -> Tensor:
     """With another dimension of size 1."""
     return _shaped(input_tensor, np.expand_dims(input_tensor.values(), dim))
 
 
-def unsqueeze_to_4D(tensor):
+def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
     """With leading sizes of 1 up to four dimensions."""
     return _shaped(tensor, tensor.values().reshape((1,) * (4 - tensor.shape.rank) + tuple(tensor.shape)))
 
 
-def permute(input_tensor, dims, *, memory_config=None, **ignored):
+def permute(
+    input_tensor: Tensor, dims: Iterable[int], *, memory_config: MemoryConfig | None = None, **ignored: object
+) -> Tensor:
     """With the dimensions in another order."""
     return _shaped(input_tensor, input_tensor.values().transpose(tuple(dims)), memory_config)
 
 
-def transpose(input_tensor, dim1, dim2, *, memory_config=None, **ignored):
+def transpose(
+    input_tensor: Tensor, dim1: int, dim2: int, *, memory_config: MemoryConfig | None = None, **ignored: object
+) -> Tensor:
     """With two dimensions exchanged."""
     return _shaped(input_tensor, np.swapaxes(input_tensor.values(), dim1, dim2), memory_config)
 
 
-def repeat(input_tensor, repetition_vector, *, memory_config=None):
+def repeat(
+    input_tensor: Tensor, repetition_vector: Iterable[int], *, memory_config: MemoryConfig | None = None
+) -> Tensor:
     """The values repeated along each dimension."""
     return _shaped(input_tensor, np.tile(input_tensor.values(), tuple(repetition_vector)), memory_config)
 
 
-def concat(tensors, dim=0, *, memory_config=None, **ignored):
+def concat(
+    tensors: Sequence[Tensor], dim: int = 0, *, memory_config: MemoryConfig | None = None, **ignored: object
+) -> Tensor:
     """The tensors one after the other along a dimension."""
     return _shaped(tensors[0], np.concatenate([tensor.values() for tensor in tensors], dim), memory_config)
 
@@ -188,7 +250,14 @@ def concat(tensors, dim=0, *, memory_config=None, **ignored):
 # --- tensors from nothing
 
 
-def _filled(values, dtype, layout, device, memory_config, optional_tensor=None):
+def _filled(
+    values: NDArray[Any],
+    dtype: DataType,
+    layout: Layout | None,
+    device: MeshDevice | None,
+    memory_config: MemoryConfig | None,
+    optional_tensor: Tensor | None = None,
+) -> Tensor:
     host = host_tensor(values, dtype, layout or Layout.ROW_MAJOR)
     if optional_tensor is not None:
         assign_to(optional_tensor, _converted(host, optional_tensor.layout, optional_tensor.dtype, None))
@@ -197,41 +266,76 @@ def _filled(values, dtype, layout, device, memory_config, optional_tensor=None):
 
 
 def full(
-    shape, fill_value, dtype=DataType.BFLOAT16, layout=None, device=None, memory_config=None, optional_tensor=None
-):
+    shape: Iterable[int],
+    fill_value: float,
+    dtype: DataType | None = DataType.BFLOAT16,
+    layout: Layout | None = None,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig | None = None,
+    optional_tensor: Tensor | None = None,
+) -> Tensor:
     """A tensor of one value."""
     values = np.full(tuple(shape), fill_value, np.float64 if isinstance(fill_value, float) else np.int64)
     return _filled(values, dtype or DataType.BFLOAT16, layout, device, memory_config, optional_tensor)
 
 
-def zeros(shape, dtype=DataType.BFLOAT16, layout=None, device=None, memory_config=None, **ignored):
+def zeros(
+    shape: Iterable[int],
+    dtype: DataType | None = DataType.BFLOAT16,
+    layout: Layout | None = None,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig | None = None,
+    **ignored: object,
+) -> Tensor:
     """A tensor of zeros."""
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
-def ones(shape, dtype=DataType.BFLOAT16, layout=None, device=None, memory_config=None, **ignored):
+def ones(
+    shape: Iterable[int],
+    dtype: DataType | None = DataType.BFLOAT16,
+    layout: Layout | None = None,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig | None = None,
+    **ignored: object,
+) -> Tensor:
     """A tensor of ones."""
     return full(shape, 1, dtype, layout, device, memory_config)
 
 
-def full_like(tensor, fill_value, *, dtype=None, layout=None, device=None, memory_config=None, optional_tensor=None):
+def full_like(
+    tensor: Tensor,
+    fill_value: float,
+    *,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig | None = None,
+    optional_tensor: Tensor | None = None,
+) -> Tensor:
     """A tensor of one value, otherwise as another one."""
     like = tensor.memory_config() if tensor.device() is not None else None
     return full(tensor.shape, fill_value, dtype or tensor.dtype, layout or tensor.layout, device or tensor.device(),
                 memory_config or like, optional_tensor)  # fmt: skip
 
 
-def zeros_like(tensor, **changes):
+def zeros_like(tensor: Tensor, **changes: Any) -> Tensor:
     """A tensor of zeros, otherwise as another one."""
     return full_like(tensor, 0, **changes)
 
 
-def ones_like(tensor, **changes):
+def ones_like(tensor: Tensor, **changes: Any) -> Tensor:
     """A tensor of ones, otherwise as another one."""
     return full_like(tensor, 1, **changes)
 
 
-def empty(shape, dtype=DataType.BFLOAT16, layout=Layout.ROW_MAJOR, device=None, memory_config=DRAM_MEMORY_CONFIG):
+def empty(
+    shape: Sequence[int] | Shape,
+    dtype: DataType = DataType.BFLOAT16,
+    layout: Layout = Layout.ROW_MAJOR,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig = DRAM_MEMORY_CONFIG,
+) -> Tensor:
     """A device tensor of undefined contents."""
     from tensim.ttnn.tensors import allocate
 
@@ -240,21 +344,45 @@ def empty(shape, dtype=DataType.BFLOAT16, layout=Layout.ROW_MAJOR, device=None, 
     return allocate(with_config(TensorSpec(shape, dtype, layout), memory_config), device)
 
 
-def empty_like(tensor, *, dtype=None, layout=None, device=None, memory_config=None):
+def empty_like(
+    tensor: Tensor,
+    *,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
     """A device tensor of undefined contents, otherwise as another one."""
     return empty(tensor.shape, dtype or tensor.dtype, layout or tensor.layout, device or tensor.device(),
                  memory_config or tensor.memory_config())  # fmt: skip
 
 
-def arange(start, end=None, step=1, dtype=DataType.BFLOAT16, layout=Layout.ROW_MAJOR, device=None,
-           memory_config=DRAM_MEMORY_CONFIG):  # fmt: skip
+def arange(
+    start: int,
+    end: int | None = None,
+    step: int = 1,
+    dtype: DataType = DataType.BFLOAT16,
+    layout: Layout = Layout.ROW_MAJOR,
+    device: MeshDevice | None = None,
+    memory_config: MemoryConfig = DRAM_MEMORY_CONFIG,
+) -> Tensor:
     """Numbers from start (0) up to end, exclusive."""
     values = np.arange(start) if end is None else np.arange(start, end, step)
     return _filled(values, dtype, layout, device, memory_config)
 
 
-def rand(shape, device=None, *, dtype=DataType.BFLOAT16, layout=Layout.TILE, memory_config=DRAM_MEMORY_CONFIG, low=0.0,
-         high=1.0, seed=0, mesh_mapper=None):  # fmt: skip
+def rand(
+    shape: Iterable[int],
+    device: MeshDevice | None = None,
+    *,
+    dtype: DataType = DataType.BFLOAT16,
+    layout: Layout = Layout.TILE,
+    memory_config: MemoryConfig = DRAM_MEMORY_CONFIG,
+    low: float = 0.0,
+    high: float = 1.0,
+    seed: int = 0,
+    mesh_mapper: object = None,
+) -> Tensor:
     """Uniform random numbers from low to high (of numpy's generator: other numbers than the chip's)."""
     values = np.random.default_rng(seed or None).uniform(low, high, tuple(shape))
     return _filled(values.astype(np.float32), dtype, layout, device or GetDefaultDevice(), memory_config)
@@ -263,29 +391,29 @@ def rand(shape, device=None, *, dtype=DataType.BFLOAT16, layout=Layout.TILE, mem
 # --- arithmetic, in float32 and rounded once
 
 
-def _wide(operand):
-    if not isinstance(operand, Tensor):
-        return operand
-    values = operand.values()
-    return values if values.dtype.kind in "iu" else values.astype(np.float32)
-
-
-def _computed(function, operands, memory_config, dtype, output_tensor):
-    like = next(operand for operand in operands if isinstance(operand, Tensor))
-    with np.errstate(all="ignore"):
-        values = np.asarray(function(*map(_wide, operands)))
-    kind = dtype or like.dtype
-    host = host_tensor(arrays.cast(values, kind, like.tile.tile_shape), kind, like.layout, like.tile)
+def _computed(
+    function: Callable[..., Any],
+    operands: Sequence[Operand],
+    memory_config: MemoryConfig | None,
+    dtype: DataType | None,
+    output_tensor: Tensor | None,
+) -> Tensor:
+    host, like = computed(function, operands, dtype)
     if output_tensor is not None:
         assign_to(output_tensor, _converted(host, output_tensor.layout, output_tensor.dtype, None))
         return output_tensor
-    return _placed(host, like, memory_config)
+    return placed_like(host, like, memory_config)
 
 
-def _operation(name, function, sentence):
+def _operation(name: str, function: Callable[..., Any], sentence: str) -> Callable[..., Tensor]:
     def operation(
-        *operands, memory_config=None, dtype=None, output_tensor=None, optional_output_tensor=None, **ignored
-    ):
+        *operands: Operand,
+        memory_config: MemoryConfig | None = None,
+        dtype: DataType | None = None,
+        output_tensor: Tensor | None = None,
+        optional_output_tensor: Tensor | None = None,
+        **ignored: object,
+    ) -> Tensor:
         return _computed(function, operands, memory_config, dtype, output_tensor or optional_output_tensor)
 
     operation.__name__ = operation.__qualname__ = name
@@ -293,7 +421,7 @@ def _operation(name, function, sentence):
     return operation
 
 
-def _sigmoid(x):
+def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
     return 1 / (1 + np.exp(-x))
 
 
@@ -315,17 +443,11 @@ sigmoid = _operation("sigmoid", _sigmoid, "1 / (1 + e to the -x)")
 silu = _operation("silu", lambda x: x * _sigmoid(x), "x sigmoid(x)")
 tanh = _operation("tanh", np.tanh, "The hyperbolic tangent of x")
 
-Tensor.__add__ = Tensor.__radd__ = lambda a, b: add(a, b)
-Tensor.__sub__, Tensor.__rsub__ = lambda a, b: subtract(a, b), lambda a, b: subtract(b, a)
-Tensor.__mul__ = Tensor.__rmul__ = lambda a, b: multiply(a, b)
-Tensor.__truediv__, Tensor.__rtruediv__ = lambda a, b: divide(a, b), lambda a, b: divide(b, a)
-Tensor.__neg__ = lambda a: neg(a)
-
 
 # --- what is not here
 
 
-def refused(name):
+def refused(name: str) -> NoReturn:
     """NotAnOperation for a name of the library."""
     if name.split(".")[0] in PIPES:
         raise NotAnOperation(
@@ -343,16 +465,16 @@ def refused(name):
 class Refused:
     """A library operation, or a group of them, that explains itself when it is used."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __call__(self, *args, **named):
+    def __call__(self, *args: object, **named: object) -> NoReturn:
         refused(self._name)
 
-    def __getattr__(self, inner):
+    def __getattr__(self, inner: str) -> Refused:
         if inner.startswith("__"):
             raise AttributeError(inner)
         return Refused(f"{self._name}.{inner}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<ttnn.{self._name}: not available>"

@@ -4,8 +4,12 @@ A call with a program that the cache knows renews its runtime arguments and the 
 tensors.  Their values, and the number of arguments, do not decide whether it is known.
 """
 
+from __future__ import annotations
+
 import contextlib
 import warnings
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import tensim.program as host
 import tensim.types as metal
@@ -13,16 +17,24 @@ from tensim.sim.errors import KernelCompileError, TensimError, TensimWarning
 from tensim.sim.host import commands as c
 from tensim.ttnn.cores import pair
 from tensim.ttnn.descriptors import ComputeConfigDescriptor, KernelDescriptor, MeshProgramDescriptor, ProgramDescriptor
-from tensim.ttnn.enums import NOC_MODE, DataMovementProcessor
+from tensim.ttnn.enums import NOC_MODE, DataMovementProcessor, SourceType
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
 from tensim.ttnn.measurements import measure
 from tensim.ttnn.meshes import MeshCoordinate
 from tensim.ttnn.tensors import Tensor
+from tensim.types import DataFormat
 
+if TYPE_CHECKING:
+    from tensim.ttnn.cb_descriptors import CBDescriptor
+    from tensim.ttnn.cores import Place
+    from tensim.ttnn.descriptors import Config, Mover, SemaphoreDescriptor
+    from tensim.ttnn.devices import MeshDevice
+
+Sent: TypeAlias = "tuple[tuple[list[Place], list[list[int]]], list[int]]"  # (cores, words of each), common words
 PLACEMENT = ("l1_overflow", "l1_clash")  # kinds of errors about where circular buffers lie
 
 
-def generic_op(io_tensors, program_descriptor):
+def generic_op(io_tensors: Iterable[Tensor], program_descriptor: ProgramDescriptor | MeshProgramDescriptor) -> Tensor:
     """Run a program on the device of its tensors; returns the last of them, the output.
 
     `io_tensors`: at least an input and an output, all on one device.  Errors name descriptor and field.
@@ -37,11 +49,12 @@ def generic_op(io_tensors, program_descriptor):
     device = tensors[0].device()
     if any(tensor.device() is not device for tensor in tensors):
         raise ArgumentError("generic_op: io_tensors: they are on different devices")
+    assert device is not None  # they have buffers
     _run(device, _program_of(program_descriptor))
     return tensors[-1]
 
 
-def _program_of(descriptor):
+def _program_of(descriptor: ProgramDescriptor | MeshProgramDescriptor) -> ProgramDescriptor:
     if isinstance(descriptor, MeshProgramDescriptor):
         programs = [program for where, program in descriptor if where.start == MeshCoordinate(0, 0)]
         if len(programs) != 1:
@@ -52,7 +65,7 @@ def _program_of(descriptor):
     return descriptor
 
 
-def program_key(descriptor):
+def program_key(descriptor: ProgramDescriptor) -> Hashable:
     """What decides whether a program is known: everything but runtime arguments and addresses."""
     if descriptor.custom_program_hash is not None:
         return descriptor.custom_program_hash
@@ -63,7 +76,7 @@ def program_key(descriptor):
     )
 
 
-def _kernel_key(one):
+def _kernel_key(one: KernelDescriptor) -> tuple[object, ...]:
     config = one.config
     settings = tuple(getattr(config, name) for name in ("processor", "noc", "noc_mode") if hasattr(config, name))
     if isinstance(config, ComputeConfigDescriptor):
@@ -75,12 +88,12 @@ def _kernel_key(one):
     )  # fmt: skip
 
 
-def _cb_key(one):
+def _cb_key(one: CBDescriptor) -> tuple[Hashable, ...]:
     formats = tuple((f.buffer_index, f.data_format_as_uint8, f.page_size, f.tile) for f in one.format_descriptors)
     return one.total_size, one.core_ranges, formats, one.address_offset, one.has_buffer()
 
 
-def compute_program_descriptor_hash(descriptor):
+def compute_program_descriptor_hash(descriptor: ProgramDescriptor) -> int:
     """A number of a program's description, runtime arguments and their values included."""
     arguments = tuple(
         (tuple((pair(core), tuple(words)) for core, words in kernel.runtime_args), tuple(kernel.common_runtime_args))
@@ -89,7 +102,7 @@ def compute_program_descriptor_hash(descriptor):
     return hash((program_key(descriptor), arguments)) & (1 << 64) - 1
 
 
-def _run(device, descriptor):
+def _run(device: MeshDevice, descriptor: ProgramDescriptor) -> None:
     """Put a program into the device's queue, built now unless it is known."""
     cache, key = device.programs, program_key(descriptor)
     built = cache.entries.get(key)
@@ -105,7 +118,7 @@ def _run(device, descriptor):
 class BuiltProgram:
     """A program of the host API made of a descriptor.  `sent`: the arguments that it has."""
 
-    def __init__(self, descriptor, device):
+    def __init__(self, descriptor: ProgramDescriptor, device: MeshDevice) -> None:
         if not descriptor._kernels:
             raise ArgumentError("ProgramDescriptor: kernels: a program needs at least one")
         _check_cores(descriptor, device)
@@ -119,13 +132,13 @@ class BuiltProgram:
             with _naming(f"ProgramDescriptor.semaphores[{index}]"):
                 _create_semaphore(self.program, descriptor._semaphores, index)
         self.cbs = [_create_circular_buffer(self.program, index, one) for index, one in enumerate(descriptor._cbs)]
-        self.sent = [([], []) for _ in self.kernels]
+        self.sent: list[Sent] = [(([], []), []) for _ in self.kernels]
         for index, one in enumerate(descriptor._kernels):
             self._send(index, one)
         self.name = ", ".join(_name(kernel) for kernel in descriptor._kernels)
         self.kept = [item._tensor for item in descriptor._cbs]
 
-    def _send(self, index, one):
+    def _send(self, index: int, one: KernelDescriptor) -> None:
         """Give a kernel the arguments that it has not yet."""
         handle, entries = self.kernels[index], one.runtime_args._entries
         cores = [pair(core) for core, _ in entries]
@@ -141,23 +154,23 @@ class BuiltProgram:
                     host.get_common_runtime_args(self.program, handle)[:] = common
         self.sent[index] = unique, common
 
-    def renew(self, descriptor):
+    def renew(self, descriptor: ProgramDescriptor) -> bool:
         """Take over arguments and addresses; False when the number of arguments differs, which needs a new program."""
         for (unique, common), one in zip(self.sent, descriptor._kernels, strict=True):
             entries = one.runtime_args._entries
-            same = len(common) == len(one.common_runtime_args) and len(entries) == len(unique[0] if unique else ())
-            if not same or any(len(a) != len(b[1]) for a, b in zip(unique[1] if unique else (), entries, strict=True)):
+            same = len(common) == len(one.common_runtime_args) and len(entries) == len(unique[0])
+            if not same or any(len(a) != len(b[1]) for a, b in zip(unique[1], entries, strict=True)):
                 return False
         for index, one in enumerate(descriptor._kernels):
             self._send(index, one)
         for handle, one in zip(self.cbs, descriptor._cbs, strict=True):
-            if one.has_buffer():
+            if handle is not None and one._tensor is not None:
                 buffer = one._tensor.host_buffer_handle()
                 host.update_dynamic_circular_buffer_address(self.program, handle, buffer)
         self.kept = [item._tensor for item in descriptor._cbs]
         return True
 
-    def enqueue(self, device):
+    def enqueue(self, device: MeshDevice) -> None:
         """Put the program into the device's default queue."""
         queue = device.queue()
         with _naming("ProgramDescriptor.cbs", PLACEMENT):
@@ -167,7 +180,7 @@ class BuiltProgram:
 
 
 @contextlib.contextmanager
-def _naming(place, kinds=None):
+def _naming(place: str, kinds: Collection[str] | None = None) -> Iterator[None]:
     """Put the descriptor before the message of an error of the host API, of some kinds or of all but those of the compiler."""
     try:
         yield
@@ -181,14 +194,14 @@ def _naming(place, kinds=None):
         raise
 
 
-def _name(one):
+def _name(one: KernelDescriptor) -> str:
     """A kernel's name in lists: its file's, or what its text is."""
-    if one.source_type == KernelDescriptor.SourceType.SOURCE_CODE:
+    if one.source_type == SourceType.SOURCE_CODE:
         return "source code"
     return one.kernel_source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
-def _check_cores(descriptor, device):
+def _check_cores(descriptor: ProgramDescriptor, device: MeshDevice) -> None:
     """UsageError for cores outside the device's grid."""
     host = device.host.system.executor.device(device.host.id)
     for field in ("kernels", "semaphores", "cbs"):
@@ -200,29 +213,35 @@ def _check_cores(descriptor, device):
 # --- kernels
 
 
-def _is_data_movement(one):
-    return not isinstance(one.config, ComputeConfigDescriptor)
+def _movers(kernels: Sequence[KernelDescriptor]) -> list[tuple[int, KernelDescriptor, Mover]]:
+    """(index, kernel, configuration) of the kernels on data-movement processors."""
+    configs = [one.config for one in kernels]
+    return [
+        (index, kernels[index], config)
+        for index, config in enumerate(configs)
+        if not isinstance(config, ComputeConfigDescriptor)
+    ]
 
 
-def _check_noc_modes(kernels):
+def _check_noc_modes(kernels: Sequence[KernelDescriptor]) -> None:
     modes = {}
-    for index, one in enumerate(kernels):
-        for core in one.core_ranges.cores() if _is_data_movement(one) else ():
-            if modes.setdefault(core, one.config.noc_mode) != one.config.noc_mode:
+    for index, one, config in _movers(kernels):
+        for core in one.core_ranges.cores():
+            if modes.setdefault(core, config.noc_mode) != config.noc_mode:
                 raise ArgumentError(
                     f"ProgramDescriptor.kernels[{index}].config: noc_mode: core {core[0]}-{core[1]} has a kernel of another"
                 )
 
 
-def _sharing_a_noc(kernels):
+def _sharing_a_noc(kernels: Sequence[KernelDescriptor]) -> set[int]:
     """Indices of kernels that use a NoC which another one of the same core uses too, each by itself."""
     result = set()
-    movers = [(i, one) for i, one in enumerate(kernels) if _is_data_movement(one)]
-    for i, one in movers:
-        for j, other in movers[:i]:
-            alone = one.config.noc_mode == NOC_MODE.DM_DEDICATED_NOC
-            differ = one.config.processor != other.config.processor
-            if alone and differ and one.config.noc.value == other.config.noc.value:
+    movers = _movers(kernels)
+    for i, one, mine in movers:
+        for j, other, theirs in movers[:i]:
+            alone = mine.noc_mode == NOC_MODE.DM_DEDICATED_NOC
+            differ = mine.processor != theirs.processor
+            if alone and differ and mine.noc.value == theirs.noc.value:
                 if not one.core_ranges.cores().isdisjoint(other.core_ranges.cores()):
                     result |= {i, j}
     if result:
@@ -235,12 +254,12 @@ def _sharing_a_noc(kernels):
     return result
 
 
-def _create_kernel(program, index, one, shares):
+def _create_kernel(program: host.Program, index: int, one: KernelDescriptor, shares: bool) -> int | None:
     """Handle of a kernel; None for one without cores."""
     if one.core_ranges.empty():
         return None
     named = dict(one.named_compile_time_args) | dict(one.blaze_named_compile_time_args)
-    common = {
+    common: dict[str, Any] = {
         "compile_args": list(one.compile_time_args), "defines": dict(one.defines), "named_compile_args": named,
         "include_paths": one.compiler_include_paths,
     }  # fmt: skip
@@ -248,13 +267,14 @@ def _create_kernel(program, index, one, shares):
         common["opt_level"] = metal.KernelBuildOptLevel[one.opt_level.name]
     with _naming(f"ProgramDescriptor.kernels[{index}]"):
         config = _host_config(one.config, common, shares)
-        create = host.create_kernel
-        if one.source_type == KernelDescriptor.SourceType.SOURCE_CODE:
-            create = host.create_kernel_from_string
-        return create(program, one.kernel_source, one.core_ranges.host(), config)
+        if one.source_type == SourceType.SOURCE_CODE:
+            return host.create_kernel_from_string(program, one.kernel_source, one.core_ranges.host(), config)
+        return host.create_kernel(program, one.kernel_source, one.core_ranges.host(), config)
 
 
-def _host_config(config, common, shares):
+def _host_config(
+    config: Config, common: dict[str, Any], shares: bool
+) -> metal.ComputeConfig | metal.DataMovementConfig:
     if isinstance(config, ComputeConfigDescriptor):
         modes = [metal.UnpackToDestMode[item.name] for item in config.unpack_to_dest_mode]
         return metal.ComputeConfig(
@@ -274,7 +294,7 @@ def _host_config(config, common, shares):
 # --- semaphores and circular buffers
 
 
-def _create_semaphore(program, semaphores, index):
+def _create_semaphore(program: host.Program, semaphores: Sequence[SemaphoreDescriptor], index: int) -> None:
     """Under its id; recorded as one of free choice where the first free id is the same."""
     one = semaphores[index]
     cores = one.core_ranges.cores()
@@ -284,18 +304,18 @@ def _create_semaphore(program, semaphores, index):
     host.create_semaphore(program, one.core_ranges.host(), one.initial_value, None if alone else one.id)
 
 
-def _create_circular_buffer(program, index, one):
+def _create_circular_buffer(program: host.Program, index: int, one: CBDescriptor) -> int | None:
     with _naming(f"ProgramDescriptor.cbs[{index}]"):
         if not one.format_descriptors or one.core_ranges.empty() or not one.total_size:
             return None
         if one.address_offset and not one.has_buffer():
             raise ArgumentError(f"address_offset {one.address_offset} needs a tensor's buffer to count from")
-        formats = {f.buffer_index: f.data_format_as_uint8 for f in one.format_descriptors}
+        formats = {f.buffer_index: DataFormat(f.data_format_as_uint8) for f in one.format_descriptors}
         config = metal.CircularBufferConfig(one.total_size, formats)
         for f in one.format_descriptors:
             config.set_page_size(f.buffer_index, f.page_size)
             if f.tile is not None:
                 config.set_tile_dims(f.buffer_index, (f.tile.height, f.tile.width))
-        if one.has_buffer():
+        if one._tensor is not None:
             config.set_globally_allocated_address(one._tensor.host_buffer_handle(), one.address_offset)
         return host.create_circular_buffer(program, one.core_ranges.host(), config)

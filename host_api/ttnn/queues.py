@@ -1,6 +1,10 @@
 """Metal traces, events, global semaphores, and the device profiler, on simulated time."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import tensim.buffer as buffers
 import tensim.metal_trace as traces
@@ -14,6 +18,10 @@ from tensim.ttnn.errors import check_type, unsigned
 from tensim.ttnn.measurements import measure, measurements_of
 from tensim.types import BufferType as HostBufferType
 
+if TYPE_CHECKING:
+    from tensim.ttnn.devices import MeshDevice, SubDeviceId
+    from tensim.ttnn.measurements import Operation
+
 PROFILER_VARIABLES = (
     "TT_METAL_DEVICE_PROFILER", "TT_METAL_PROFILER_MID_RUN_DUMP", "TT_METAL_PROFILER_CPP_POST_PROCESS",
 )  # fmt: skip
@@ -26,24 +34,24 @@ _captures = {}  # device -> (queue, trace) of the capture that is on
 class MeshTraceId(int):
     """Number of a trace."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"MeshTraceId({int(self)})"
 
 
-def begin_trace_capture(mesh_device, *, cq_id=None):
+def begin_trace_capture(mesh_device: MeshDevice, *, cq_id: int | None = None) -> MeshTraceId:
     """Record the programs of a queue instead of running them; returns the trace's id.  Each must have run before."""
     trace = MeshTraceId(traces.begin_trace_capture(mesh_device.host, mesh_device.queue(cq_id).id))
     _captures[mesh_device] = trace
     return trace
 
 
-def end_trace_capture(mesh_device, trace_id, *, cq_id=None):
+def end_trace_capture(mesh_device: MeshDevice, trace_id: int, *, cq_id: int | None = None) -> None:
     """Write the trace into the device's trace region."""
     _captures.pop(mesh_device, None)
     traces.end_trace_capture(mesh_device.host, mesh_device.queue(cq_id).id, int(trace_id))
 
 
-def execute_trace(mesh_device, trace_id, *, cq_id=None, blocking=True):
+def execute_trace(mesh_device: MeshDevice, trace_id: int, *, cq_id: int | None = None, blocking: bool = True) -> None:
     """Run a trace."""
     queue = mesh_device.queue(cq_id)
     record = c.ReplayTrace(mesh_device.host.id, queue.id, int(trace_id), False)
@@ -54,12 +62,12 @@ def execute_trace(mesh_device, trace_id, *, cq_id=None, blocking=True):
         synchronize_device(mesh_device, queue.id)
 
 
-def release_trace(mesh_device, trace_id):
+def release_trace(mesh_device: MeshDevice, trace_id: int) -> None:
     """Give a trace's memory back."""
     traces.release_trace(mesh_device.host, int(trace_id))
 
 
-def is_trace_capture_active(mesh_device):
+def is_trace_capture_active(mesh_device: MeshDevice) -> bool:
     """Whether a capture is on."""
     return mesh_device in _captures
 
@@ -67,18 +75,20 @@ def is_trace_capture_active(mesh_device):
 # --- events
 
 
-def record_event(mesh_device, cq_id=None, sub_device_ids=()):
+def record_event(
+    mesh_device: MeshDevice, cq_id: int | None = None, sub_device_ids: Iterable[SubDeviceId] = ()
+) -> host.Event:
     """An event behind everything in a queue."""
     return host.enqueue_record_event(mesh_device.queue(cq_id))
 
 
-def wait_for_event(cq_id, mesh_event):
+def wait_for_event(cq_id: int | None, mesh_event: host.Event) -> None:
     """Let a queue wait for an event."""
     device = next(item for item in open_devices().values() if item.host.id == mesh_event.device_id)
     host.enqueue_wait_for_event(device.queue(cq_id), mesh_event)
 
 
-def event_synchronize(mesh_event):
+def event_synchronize(mesh_event: host.Event) -> None:
     """Wait until an event has happened."""
     host.event_synchronize(mesh_event)
 
@@ -86,19 +96,21 @@ def event_synchronize(mesh_event):
 # --- global semaphores
 
 
-def create_global_semaphore(mesh_device, cores, initial_value, buffer_type=BufferType.L1):
+def create_global_semaphore(
+    mesh_device: MeshDevice, cores: CoreRangeSet, initial_value: int, buffer_type: BufferType = BufferType.L1
+) -> buffers.GlobalSemaphore:
     """A semaphore at one L1 address of cores, for several programs."""
     check_type("create_global_semaphore", "cores", cores, CoreRangeSet)
     value = unsigned("create_global_semaphore", "initial_value", initial_value)
     return buffers.create_global_semaphore(mesh_device.host, cores.host(), value, HostBufferType(buffer_type.value))
 
 
-def get_global_semaphore_address(global_semaphore):
+def get_global_semaphore_address(global_semaphore: buffers.GlobalSemaphore) -> int:
     """L1 address of the semaphore's word."""
     return global_semaphore.address
 
 
-def reset_global_semaphore_value(global_semaphore, reset_value):
+def reset_global_semaphore_value(global_semaphore: buffers.GlobalSemaphore, reset_value: int) -> None:
     """Write a value to all its cores."""
     global_semaphore.reset_semaphore_value(unsigned("reset_global_semaphore_value", "reset_value", reset_value))
 
@@ -109,49 +121,49 @@ def reset_global_semaphore_value(global_semaphore, reset_value):
 class ProgramExecutionUID:
     """Which execution of a program it was."""
 
-    def __init__(self, runtime_id):
+    def __init__(self, runtime_id: int) -> None:
         self.runtime_id, self.trace_id, self.trace_id_counter = runtime_id, None, None
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, ProgramExecutionUID) and self.runtime_id == other.runtime_id
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.runtime_id)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ProgramExecutionUID({self.runtime_id})"
 
 
 class ProgramSingleAnalysisResult:
     """First and last cycle of what an analysis is about, and the time between them in ns."""
 
-    def __init__(self, start, end, clock_mhz):
+    def __init__(self, start: float, end: float, clock_mhz: float) -> None:
         self.start_timestamp, self.end_timestamp = int(start), int(end)
         self.duration = round((end - start) * 1000 / clock_mhz)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ProgramSingleAnalysisResult({self.start_timestamp}, {self.end_timestamp}, {self.duration} ns)"
 
 
 class ProgramAnalysisData:
     """The analyses of one program that ran."""
 
-    def __init__(self, operation):
+    def __init__(self, operation: Operation) -> None:
         self.program_execution_uid = ProgramExecutionUID(operation.number + 1)
         self.core_count = operation.cores
         self.num_available_cores = len(operation.device.host.arch.worker_coords)
         self.program_analyses_results = analyses(operation)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ProgramAnalysisData({self.program_execution_uid}, {self.program_analyses_results})"
 
 
-def analyses(operation):
+def analyses(operation: Operation) -> dict[str, ProgramSingleAnalysisResult]:
     """{name: ProgramSingleAnalysisResult} of an operation, with the profiler's names."""
     clock, spans = operation.device.host.arch.clock_mhz, operation.spans
     first, last = min(a for a, _ in spans.values()), max(b for _, b in spans.values())
     movers = [spans[name][0] for name in ("BRISC", "NCRISC") if name in spans]
-    ranges = {
+    ranges: dict[str, tuple[float, float]] = {
         "DEVICE FW DURATION [ns]": (first, first + operation.busy_ns * clock / 1000),
         "DEVICE KERNEL DURATION [ns]": (first, last),
         "DEVICE KERNEL FIRST TO LAST START [ns]": operation.first_starts,
@@ -165,7 +177,7 @@ def analyses(operation):
 _read = {}  # device number -> (operations of the last read, of all reads)
 
 
-def ReadDeviceProfiler(device):
+def ReadDeviceProfiler(device: MeshDevice) -> None:
     """Wait for the device and take in the programs that ran since the last call."""
     synchronize_device(device)
     measured = measurements_of(device)
@@ -175,18 +187,18 @@ def ReadDeviceProfiler(device):
     _read[device._number] = new, before + new
 
 
-def _perf_data(which):
+def _perf_data(which: int) -> dict[int, list[ProgramAnalysisData]]:
     if any(os.environ.get(name) != "1" for name in PROFILER_VARIABLES):
         return {}
     return {number: [ProgramAnalysisData(item) for item in reads[which]] for number, reads in _read.items()}
 
 
-def get_latest_programs_perf_data():
+def get_latest_programs_perf_data() -> dict[int, list[ProgramAnalysisData]]:
     """{chip: [ProgramAnalysisData]} of the last read; empty unless the environment turns the profiler on."""
     return _perf_data(0)
 
 
-def get_all_programs_perf_data():
+def get_all_programs_perf_data() -> dict[int, list[ProgramAnalysisData]]:
     """{chip: [ProgramAnalysisData]} of all reads; empty unless the environment turns the profiler on."""
     return _perf_data(1)
 
@@ -194,7 +206,7 @@ def get_all_programs_perf_data():
 class KernelDurationSummary:
     """Number, least, largest and mean of kernel durations in ns."""
 
-    def __init__(self, durations):
+    def __init__(self, durations: Sequence[int]) -> None:
         self.count = len(durations)
         self.min_ns, self.max_ns = min(durations, default=0), max(durations, default=0)
         self.avg_ns = sum(durations) / max(len(durations), 1)
@@ -203,7 +215,7 @@ class KernelDurationSummary:
             self.histogram[duration] = self.histogram.get(duration, 0) + 1
 
 
-def _summary(data):
+def _summary(data: dict[int, list[ProgramAnalysisData]]) -> dict[int, KernelDurationSummary]:
     name = "DEVICE KERNEL DURATION [ns]"
     return {
         chip: KernelDurationSummary([program.program_analyses_results[name].duration for program in programs])
@@ -211,12 +223,12 @@ def _summary(data):
     }
 
 
-def get_latest_kernel_duration_summary():
+def get_latest_kernel_duration_summary() -> dict[int, KernelDurationSummary]:
     """{chip: KernelDurationSummary} of the last read."""
     return _summary(get_latest_programs_perf_data())
 
 
-def get_all_kernel_duration_summary():
+def get_all_kernel_duration_summary() -> dict[int, KernelDurationSummary]:
     """{chip: KernelDurationSummary} of all reads."""
     return _summary(get_all_programs_perf_data())
 
@@ -224,21 +236,21 @@ def get_all_kernel_duration_summary():
 _zones = []  # open ones: (name, time of the host)
 
 
-def start_tracy_zone(source, functName, lineNum, color=0):
+def start_tracy_zone(source: str, functName: str, lineNum: int, color: int = 0) -> None:
     """Begin a zone of the host in timelines."""
     _zones.append((functName or f"{source}:{lineNum}", current_system().host.now_fs))
 
 
-def stop_tracy_zone(name="", color=0):
+def stop_tracy_zone(name: str = "", color: int = 0) -> None:
     """End the zone that was begun last; `name`, where it is given, is the better one."""
     if _zones:
         known, begun = _zones.pop()
         current_system().executor.log_zone(name or known, begun)
 
 
-def tracy_message(source, color=0):
+def tracy_message(source: str, color: int = 0) -> None:
     """Tracy is not there: nothing happens."""
 
 
-def tracy_frame():
+def tracy_frame() -> None:
     """Tracy is not there: nothing happens."""

@@ -3,6 +3,8 @@
 The program's output and exit status stay as they are; the report goes to standard error.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import os
@@ -10,8 +12,11 @@ import runpy
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from tensim.analysis.summary import collect
 from tensim.device import current_system
@@ -20,6 +25,14 @@ from tensim.results.json_text import json_text
 from tensim.results.run_folder import RunFolder
 from tensim.sim.errors import UsageError
 from tensim.sim.output_files import require_output, write_output
+
+if TYPE_CHECKING:
+    from tensim.results.result import Result
+    from tensim.running.execution import Files
+    from tensim.sim.arch import Arch
+    from tensim.tool_files.recording import Recording
+    from tensim.ttnn.devices import MeshDevice
+    from tensim.ttnn.report import Table
 
 INTERRUPTED = 130  # exit status after Ctrl-C
 UNWRITTEN = 2  # of a program that ended well, when a file could not be written
@@ -30,8 +43,8 @@ NO_DEVICE = 2  # of a program that ended well and opened no device: nothing was 
 class Request:
     """What to run and how: `arguments` is the program (or -m and a module) and its own arguments."""
 
-    arguments: tuple
-    settings: dict
+    arguments: tuple[str, ...]
+    settings: dict[str, Any]
     timeline: str | None = None
     json_to: str | None = None
     quiet: bool = False
@@ -39,16 +52,16 @@ class Request:
     tt_report: str | None = None
     html: str | None = None
     speedscope: str | None = None
-    items: tuple | None = None  # number and name of what the program works on, for rates
+    items: tuple[float, str] | None = None  # number and name of what the program works on, for rates
 
 
-def main(arguments, command):
+def main(arguments: Sequence[str], command: str) -> None:
     """The command line: options of tensim, the program, the program's own arguments.  Leaves by SystemExit."""
     parser = options(command)
     execute(request_of(parser.parse_args(arguments), parser))
 
 
-def execute(request):
+def execute(request: Request) -> None:
     """Run a request's program.  Leaves by SystemExit."""
     try:
         run(request)
@@ -58,18 +71,19 @@ def execute(request):
         sys.exit(INTERRUPTED)
 
 
-def _fail(error):
+def _fail(error: Exception) -> NoReturn:
     """Leave as Python does after an uncaught exception: its traceback from the program on, status 1."""
     trace = error.__traceback__
     frames = list(traceback.walk_tb(trace))
     mine = [i for i, (frame, _) in enumerate(frames) if frame.f_code.co_filename.startswith("<frozen runpy")]
     for _ in range(mine[-1] + 1 if mine else 0):
+        assert trace is not None  # it has that many frames
         trace = trace.tb_next
     traceback.print_exception(type(error), error, trace)
     sys.exit(1)
 
 
-def options(command):
+def options(command: str) -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         command, f"{command} [options] program.py [arguments]\n       {command} [options] -m module [arguments]",
@@ -101,12 +115,12 @@ def options(command):
     return parser
 
 
-def _level(compute):
+def _level(compute: str | None) -> dict[str, int]:
     """The override of --compute, nothing without it."""
     return {} if compute is None else {"tensix.instruction_level": int(compute == "instruction")}
 
 
-def request_of(given, parser):
+def request_of(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Request:
     """The `Request` of a parsed command line; what is wrong with it ends the command."""
     for path in (given.timeline, given.speedscope, given.json_to, given.html):
         if path is None:
@@ -146,7 +160,7 @@ def request_of(given, parser):
     )
 
 
-def key_value(text):
+def key_value(text: str) -> tuple[str, Any]:
     """(key, value) of KEY=VALUE, the value read as a YAML scalar."""
     import yaml
 
@@ -156,7 +170,7 @@ def key_value(text):
     return key, yaml.safe_load(value)
 
 
-def run(request):
+def run(request: Request) -> None:
     """Run the program; reports and files are written whatever its end.  SystemExit and exceptions pass through."""
     from tensim.ttnn import substitution
 
@@ -177,7 +191,7 @@ def run(request):
         sys.exit(no_device(first))
 
 
-def no_device(program):
+def no_device(program: str) -> int:
     """Say that a program which ended well has opened no device; the exit status."""
     print(
         f"error: {program} has opened no device, so that nothing was simulated\n"
@@ -188,7 +202,7 @@ def no_device(program):
     return NO_DEVICE
 
 
-def refuse(request, message):
+def refuse(request: Request, message: str) -> NoReturn:
     """Leave with status 2, the reason as JSON, too, where that was asked for."""
     error = UsageError(message)
     print(f"error: {message}", file=sys.stderr)
@@ -205,13 +219,18 @@ class observed:
     status 2, behind its report.
     """
 
-    def __init__(self, request):
-        self.request, self.logged, self.result, self.unwritten, self.facts = request, 0, None, [], {}
-        self._summaries, self._arch, self._begun = [], None, time.perf_counter()
-        self._folder = request.folder
-        self._recording, self._record = contextlib.ExitStack(), None  # of the devices, for --tt-report
+    def __init__(self, request: Request) -> None:
+        self.request, self.logged = request, 0
+        self.result: Result | None = None
+        self.unwritten: list[dict[str, str]] = []
+        self.facts: dict[str, Any] = {}
+        self._summaries: list[dict[str, Any]] = []
+        self._arch: Arch | None = None
+        self._begun, self._folder = time.perf_counter(), request.folder
+        self._recording = contextlib.ExitStack()
+        self._record: Recording | None = None  # of the devices, for --tt-report
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         from tensim.ttnn import devices, measurements
 
         settings = dict(self.request.settings)
@@ -229,7 +248,9 @@ class observed:
         self._observers.append(self._launches)
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         from tensim.ttnn import measurements, report
         from tensim.ttnn.devices import has_stopped, open_devices, synchronize_device
         from tensim.ttnn.pace import paced
@@ -247,7 +268,8 @@ class observed:
             self.result = report.result(table, self._summaries, self._repeatable())
             self.result.summary.update(host_seconds=time.perf_counter() - self._begun, **self.facts)
         self._recording.close()
-        self._write(table, None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)})
+        stopped = kind not in (None, SystemExit)
+        self._write(table, {"kind": type(error).__name__, "message": str(error)} if stopped else None)
         if not self.request.quiet:
             sys.stdout.flush()
             print(report.text(table, self.facts), file=sys.stderr)
@@ -255,50 +277,54 @@ class observed:
                 print(f"warning: {text}", file=sys.stderr)
         for item in self.unwritten:
             print(f"error: cannot write {item['file']}: {item['why']}", file=sys.stderr)
-        if self.unwritten and (kind is None or (kind is SystemExit and not error.code)) and not self.request.quiet:
+        if (
+            self.unwritten
+            and (kind is None or (kind is SystemExit and isinstance(error, SystemExit) and not error.code))
+            and not self.request.quiet
+        ):
             sys.exit(UNWRITTEN)
 
-    def _write(self, table, failed):
+    def _write(self, table: Table, failed: dict[str, str] | None) -> None:
         """Write the files that were asked for; `failed`: how the program ended, if not well.  What cannot be is in `unwritten`."""
         from tensim.running.execution import Files
         from tensim.ttnn import report
 
-        files, request = Files(lambda text: None), self.request
+        files, request, result = Files(lambda text: None), self.request, self.result
         if request.json_to:
-            data = report.operations(table) if self.result is None else self.result.to_dict()
+            data = report.operations(table) if result is None else result.to_dict()
             text = json_text(data | ({"error": failed} if failed else {})) + "\n"
             files.write(request.json_to, lambda: write_output(request.json_to, text))
-        if request.html and self.result is not None:
-            files.write(request.html, lambda: write_output(request.html, self.result.to_html()))
-        if self._record is not None:
-            self._write_report(files)
+        html = request.html
+        if html and result is not None:
+            files.write(html, lambda: write_output(html, result.to_html()))
+        if self._record is not None and request.tt_report is not None:
+            self._write_report(files, request.tt_report, self._record)
         if self._folder is not None:
             if failed:
                 self._folder.log(f"{failed['kind']}: {failed['message']}")
             if self.result is None:
                 self._folder.log("the program has opened no device")
             else:
+                assert self._arch is not None  # of the device that there is a result of
                 self._folder.configure(self.result.identity, self._arch)
                 self._folder.finish(self.result)
             files.unwritten += self._folder.unwritten
         self.unwritten += files.unwritten
 
-    def _write_report(self, files):
+    def _write_report(self, files: Files, folder: str, record: Recording) -> None:
         """The files of `--tt-report`; what goes wrong with them does not hide what the program said."""
         from tensim.tool_files.report import write_report
 
-        folder = self.request.tt_report
-
-        def work():
+        def work() -> list[str]:
             try:
-                return write_report(folder, self._record)
+                return write_report(folder, record)
             except UsageError as error:  # a program that has run nothing
                 return [f"cannot write {folder}: {error}"]
 
         for text in files.write(folder, work) or ():
             print(f"warning: {text}", file=sys.stderr)
 
-    def _repeatable(self):
+    def _repeatable(self) -> dict[str, Any]:
         """What makes the result repeatable."""
         first, *rest = self.request.arguments or (sys.argv[0],)
         name = rest[0] if first == "-m" else Path(first).name
@@ -307,14 +333,14 @@ class observed:
         program = identity.of_program(name, None if first == "-m" else first, {"arguments": rest})
         return identity.of_tensim() | program | self._chip | chosen | self._launches.identity()
 
-    def _note(self, device):
+    def _note(self, device: MeshDevice) -> None:
         """Keep what the chip of a device did, which is about to be closed."""
         chip = device.host.chip
         self._summaries.append(collect(chip))
         self._arch, self._chip = chip.arch, identity.of_chip(chip, None, self.request.settings.get("overrides"))
         self._write_logs(device)
 
-    def _write_logs(self, device):
+    def _write_logs(self, device: MeshDevice) -> None:
         """Files of a device's log; a second device gets files beside those of the first."""
         from tensim.running.execution import Files, LogFiles
 
@@ -328,6 +354,6 @@ class observed:
         self.logged += 1
 
 
-def _numbered(path, number):
+def _numbered(path: Path, number: int) -> Path:
     """A file's path for the device of this number from 0."""
     return path.with_stem(f"{path.stem}_{number}") if number else path

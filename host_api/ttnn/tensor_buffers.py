@@ -23,6 +23,8 @@ from tensim.ttnn.memory import (
     SHARDED,
     NdShardSpec,
     TensorSpec,
+    flat_spec,
+    nd_spec,
 )
 
 _LAYOUTS = {
@@ -34,11 +36,11 @@ _LAYOUTS = {
 
 def _in_blocks(spec: TensorSpec) -> bool:
     """Whether rows and columns of shards lie on those of cores; otherwise shards are dealt to the cores of the grid."""
-    return spec.memory_config.nd_shard_spec.shard_distribution_strategy == ShardDistributionStrategy.GRID_2D
+    return nd_spec(spec.memory_config).shard_distribution_strategy == ShardDistributionStrategy.GRID_2D
 
 
 def cores_of_shards(spec: TensorSpec) -> list[Place]:
-    nd = spec.memory_config.nd_shard_spec
+    nd = nd_spec(spec.memory_config)
     turned = nd.orientation == ShardOrientation.COL_MAJOR
     if _in_blocks(spec):
         return _block_cores(nd.grid.ranges()[0].corners, spec, turned)
@@ -76,8 +78,10 @@ def _buffer_config(spec: TensorSpec, host: Device) -> metal.InterleavedBufferCon
     parameters: metal.ShardSpecBuffer | metal.BufferDistributionSpec
     blocks = config.memory_layout == TensorMemoryLayout.BLOCK_SHARDED
     if size and config.memory_layout in SHARDED and blocks == _in_blocks(spec):
-        one = config.shard_spec
-        shard = metal.ShardSpec(one.grid.host(), tuple(one.shape), metal.ShardOrientation(one.orientation.value))
+        one = flat_spec(config)
+        shard = metal.ShardSpec(
+            one.grid.host(), (one.shape[0], one.shape[1]), metal.ShardOrientation(one.orientation.value)
+        )
         parameters = metal.ShardSpecBuffer(shard, spec.page_shape, spec.pages_2d)
         layout = _LAYOUTS[config.memory_layout]
     else:

@@ -7,8 +7,8 @@ shows; a device tensor holds a buffer of the host API.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
@@ -24,22 +24,14 @@ from tensim.ttnn.enums import (
     StorageType,
 )
 from tensim.ttnn.errors import ArgumentError
-from tensim.ttnn.memory import (
-    BLOCK_FLOATS,
-    DRAM_MEMORY_CONFIG,
-    FULL_TILE,
-    SHARDED,
-    MemoryConfig,
-    Shape,
-    TensorSpec,
-    Tile,
-    element_bytes,
-)
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, SHARDED, MemoryConfig, TensorSpec
+from tensim.ttnn.shapes import BLOCK_FLOATS, FULL_TILE, Shape, Tile, element_bytes
 from tensim.ttnn.tensor_buffers import buffer_of, cores_of_shards
 
 if TYPE_CHECKING:
     from tensim.sim.host.buffers import Buffer as BufferState
 
+Operand: TypeAlias = "Tensor | float"  # of arithmetic
 SUMMARISE = 1000  # elements from which the text of a tensor shows the ends only
 _ids = iter(range(1, 1 << 62))
 
@@ -353,12 +345,43 @@ class Tensor:
     def extract_shard(self, core: int | CoreLike) -> Tensor:
         """The shard on a core, (x, y) or its number, as a host tensor."""
         index = core if isinstance(core, int) else self.spec_cores().index(pair(core))
-        height, width = self.spec.shard_shape[-2:]
+        shard = self.spec.shard_shape
+        assert shard is not None  # of a tensor in shards alone
+        height, width = shard[-2:]
         values = self.values().reshape(-1, self.shape[-1])
         across = -(-self.padded_shape[-1] // width)
         row, column = divmod(index, across)
         part = values[row * height : (row + 1) * height, column * width : (column + 1) * width]
         return host_tensor(part, self.dtype, self.layout, self.tile)
+
+    # --- arithmetic
+
+    def __add__(self, other: Operand) -> Tensor:
+        return _result(np.add, self, other)
+
+    def __radd__(self, other: float) -> Tensor:
+        return _result(np.add, self, other)
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return _result(np.subtract, self, other)
+
+    def __rsub__(self, other: float) -> Tensor:
+        return _result(np.subtract, other, self)
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return _result(np.multiply, self, other)
+
+    def __rmul__(self, other: float) -> Tensor:
+        return _result(np.multiply, self, other)
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        return _result(np.divide, self, other)
+
+    def __rtruediv__(self, other: float) -> Tensor:
+        return _result(np.divide, other, self)
+
+    def __neg__(self) -> Tensor:
+        return _result(np.negative, self)
 
     # --- host operations on shapes
 
@@ -452,3 +475,38 @@ def plain_config(config: MemoryConfig) -> MemoryConfig:
 def allocate(spec: TensorSpec, device: MeshDevice) -> Tensor:
     """A device tensor of undefined contents."""
     return Tensor._of(spec, buffer=buffer_of(spec, device), device=device)
+
+
+# --- arithmetic, on the host: in float32 and rounded once
+
+
+def computed(
+    function: Callable[..., Any], operands: Sequence[Operand], dtype: DataType | None = None
+) -> tuple[Tensor, Tensor]:
+    """A function of numpy on tensors and numbers, as a host tensor, and the first tensor among the operands."""
+    like = next(operand for operand in operands if isinstance(operand, Tensor))
+    with np.errstate(all="ignore"):
+        values = np.asarray(function(*map(_wide, operands)))
+    kind = dtype or like.dtype
+    return host_tensor(arrays.cast(values, kind, like.tile.tile_shape), kind, like.layout, like.tile), like
+
+
+def _wide(operand: Operand) -> np.ndarray | float:
+    if not isinstance(operand, Tensor):
+        return operand
+    values = operand.values()
+    return values if values.dtype.kind in "iu" else values.astype(np.float32)
+
+
+def placed_like(host: Tensor, like: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
+    """A host tensor where another one is."""
+    device = like.device()
+    if device is None:
+        return host
+    kept = like.memory_config()
+    same = kept.interleaved or host.shape == like.shape
+    return host.to(device, memory_config or (kept if same else MemoryConfig(buffer_type=kept.buffer_type)))
+
+
+def _result(function: Callable[..., Any], *operands: Operand) -> Tensor:
+    return placed_like(*computed(function, operands))

@@ -20,15 +20,8 @@ from tensim.ttnn.enums import (
     uint16,
     uint32,
 )
-from tensim.ttnn.memory import (
-    DRAM_MEMORY_CONFIG,
-    L1_MEMORY_CONFIG,
-    TILE_SIZE,
-    MemoryConfig,
-    Shape,
-    ShardSpec,
-    Tile,
-)
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, L1_MEMORY_CONFIG, MemoryConfig, ShardSpec
+from tensim.ttnn.shapes import TILE_SIZE, Shape, Tile
 from tensim.ttnn.tensors import Tensor
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import field
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class ComputeSettings:
 class KernelLaunch:
     """One kernel on its cores.  `slot`: BRISC or NCRISC; None for a compute kernel, which takes TRISC0..2."""
 
-    compiled: object  # tensim.sim.cores.kernels.compiler.CompiledKernel
+    compiled: Any  # tensim.sim.cores.kernels.compiler.CompiledKernel
     slot: int | None
     noc: int
     cores: list[int]  # worker indices

@@ -4,14 +4,20 @@ Collected from the engine's counters when the program has ended; nothing here ru
 DRAM channels is what the chip moved since the last program ended: with several programs at once, all that ran meanwhile.
 """
 
+from __future__ import annotations
+
 import functools
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
+
+if TYPE_CHECKING:
+    from tensim.sim.chip.launch import Launch
 
 # Kinds of waits: neighbouring stall reasons together
 WAITS = {
@@ -83,13 +89,13 @@ class LaunchWork:
     stall_cycles: np.ndarray
     traffic: np.ndarray
     compute_cores: np.ndarray
-    core_counters: dict
-    buffer_rows: dict
-    channels: dict
+    core_counters: dict[str, np.ndarray]
+    buffer_rows: dict[int, tuple[np.ndarray, np.ndarray]]
+    channels: dict[str, np.ndarray]
     link_flits: np.ndarray
     link_stalls: np.ndarray
     first_read_bytes: int
-    launch: object = field(repr=False, default=None)  # `tensim.sim.chip.launch.Launch`, None for recorded NoC events
+    launch: Launch | None = field(repr=False, default=None)  # None for recorded NoC events
 
     @property
     def cycles(self):

@@ -6,6 +6,7 @@ Cores are logical (x, y); addresses and sizes are bytes.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from tensim.sim.host.commands import ComputeParameters, Core, DataMovementParameters
 
@@ -54,7 +55,7 @@ class FrozenKernel:
     the words behind the last one may be anybody's.
     """
 
-    kernel: object  # tensim.sim.cores.kernels.compiler.Kernel, tensim.sim.cores.riscv.kernel.CppKernel
+    kernel: Any  # tensim.sim.cores.kernels.compiler.Kernel, tensim.sim.cores.riscv.kernel.CppKernel
     parameters: DataMovementParameters | ComputeParameters
     cores: tuple[Core, ...]
     args: tuple[tuple[Core, tuple[int, ...]], ...]

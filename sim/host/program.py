@@ -3,13 +3,14 @@ device.
 """
 
 from dataclasses import field
+from typing import Any
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError, UsageError
 from tensim.sim.host.allocator import round_up
 from tensim.sim.host.buffers import L1, L1_SMALL, expand
-from tensim.sim.host.commands import TILE_HEIGHTS, TILE_WIDTHS, ComputeParameters
+from tensim.sim.host.commands import TILE_HEIGHTS, TILE_WIDTHS, ComputeParameters, DataMovementParameters
 from tensim.sim.host.frozen_program import (
     FrozenCircularBuffer,
     FrozenKernel,
@@ -33,9 +34,9 @@ class ProgramKernel:
     something of the chip; `compile_references`: those of the compile-time arguments.
     """
 
-    kernel: object
-    cores: list
-    config: object
+    kernel: Any  # of either front end
+    cores: list[tuple[int, int]]
+    config: ComputeParameters | DataMovementParameters
     compile_references: tuple = ()
     args: dict = field(default_factory=dict)
     common_args: list = field(default_factory=list)

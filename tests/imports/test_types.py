@@ -1,5 +1,6 @@
 """Tools find the package's modules in a checkout and behind an editable install: `typings` has a link for each."""
 
+import ast
 import inspect
 import os
 import re
@@ -10,6 +11,8 @@ import zipfile
 from pathlib import Path
 
 import tensim
+import tensim.ttnn as ttnn
+from tensim.ttnn._names import MODULE_OF
 
 ROOT = Path(__file__).parents[2]
 LINKS = ROOT / "typings/tensim"
@@ -40,6 +43,31 @@ RUN
 
 reveal_type(tt.create_device)
 reveal_type(noc_events.TYPE_NAMES)
+"""
+TTNN = """
+import numpy as np
+
+import tensim.ttnn as ttnn
+
+
+def doubled(device: ttnn.MeshDevice, source: str) -> list[float]:
+    values = ttnn.from_torch(np.ones((32, 32), np.float32), ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    output = ttnn.allocate_tensor_on_device(ttnn.Shape([32, 32]), ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    core = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), ttnn.CoreCoord(0, 0))])
+    words = [*ttnn.TensorAccessorArgs(values).get_compile_time_args(), output.buffer_address()]
+    reader = ttnn.KernelDescriptor(
+        source, core_ranges=core, compile_time_args=words, runtime_args=[((0, 0), [values.buffer_address()])],
+        config=ttnn.ReaderConfigDescriptor(),
+    )
+    page = ttnn.CBFormatDescriptor(0, ttnn.bfloat16, ttnn.tile_size(ttnn.bfloat16))
+    program = ttnn.ProgramDescriptor([reader], cbs=[ttnn.CBDescriptor(2 * page.page_size, core, [page])])
+    result = 2 * ttnn.generic_op([values, output], program) - ttnn.add(values, 1)
+    return [float(value) for value in result.to_list()[0]]
+
+
+reveal_type(ttnn.open_device)
+reveal_type(ttnn.KernelDescriptor.compile_time_args)
+reveal_type(ttnn.types.Shape([1]).rank)
 """
 UNTYPED = "def run(device, *, shape, dtype, fidelity, grid, rng):"
 TYPED = """def run(
@@ -75,11 +103,25 @@ def user():
 def test_a_checker_follows_an_editable_install_from_a_folder_of_the_users(tmp_path):
     assert (INSTALLED / "tensim-stubs").readlink() == Path("../tensim")
     (tmp_path / "program.py").write_text(user())
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
+    (tmp_path / "ttnn_program.py").write_text(TTNN)
+    files = ["program.py", "ttnn_program.py"]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *files]
     environment = {**os.environ, "MYPYPATH": str(INSTALLED)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert "def (" in done.stdout and "tuple[" in done.stdout, done.stdout
+    told = {file: [line for line in done.stdout.splitlines() if line.startswith(file)] for file in files}
+    assert "def (" in told[files[0]][0] and "tuple[" in told[files[0]][1], done.stdout
+    assert "MeshDevice" in told[files[1]][0] and "VectorUInt32" in told[files[1]][1], done.stdout
+    assert "int" in told[files[1]][2], done.stdout
+
+
+def test_the_ttnn_names_that_tools_see_are_those_that_programs_get():
+    (block,) = (node for node in ast.parse(Path(ttnn.__file__).read_text()).body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {
+        alias.asname: node.module.removeprefix("tensim.ttnn").strip(".") for node in imports for alias in node.names
+    }
+    assert seen == MODULE_OF | dict.fromkeys(ttnn.SUBMODULES, "")
 
 
 def test_an_editable_install_has_that_folder_on_its_path(tmp_path):

@@ -252,6 +252,8 @@ def test_plain_operations(device):
     assert list(ttnn.pad(tensor, [(0, 2), (0, 0)], 1.0).shape) == [4, 2]
     assert ttnn.slice(tensor, [0, 1], [2, 2]).to_list() == [[2.0], [-4.0]]
     assert ttnn.full([2], 3, ttnn.int32).to_list() == [3, 3]
+    corner = ttnn.untilize_with_unpadding(tensor, [1, 0])
+    assert corner.to_list() == [[-1.0], [3.0]] and corner.layout == ROWS
     with pytest.raises(RuntimeError, match="ttnn.matmul runs kernels of the vendor's library.*\n.*generic_op"):
         ttnn.matmul(tensor, tensor)
     with pytest.raises(AttributeError):
