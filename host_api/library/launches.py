@@ -14,7 +14,7 @@ import numpy as np
 
 from tensim.library.identifiers import TEXT_BYTES, identifier_in
 from tensim.library.mailboxes import CB_ENTRY, PROCESSORS, SEMAPHORE_STRIDE, parse
-from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import SimulatorError, UsageError
 from tensim.sim.host.frozen_program import (
     FrozenCircularBuffer,
@@ -120,8 +120,6 @@ def _words(tiles: Tiles, worker: int, sizes: Sizes, message: LaunchMessage, addr
     size = sizes[worker].get(address, 0)
     end = next((bound for bound in message.bounds if bound > address), address + size)
     count = min(size, max(end - address, 0)) // WORD
-    if count > MAX_RUNTIME_ARGS:
-        raise UsageError(f"{count} runtime arguments; the limit is {MAX_RUNTIME_ARGS}")
     return struct.unpack_from(f"<{count}I", tiles.config[worker], address)
 
 
@@ -132,7 +130,7 @@ def _common_of_all(args: Sequence[tuple[Core, tuple[int, ...]]]) -> tuple[int, .
     Words that differ from core to core are not common.
     """
     words = {words for _, words in args}
-    return next(iter(words)) if len(words) == 1 and 2 * len(args[0][1]) <= MAX_RUNTIME_ARGS else ()
+    return next(iter(words)) if len(words) == 1 else ()
 
 
 def _circular_buffers(

@@ -12,7 +12,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.slots import BRISC, FIRST_COMPUTE_SLOT, THREAD_NAMES, THREADS_PER_CORE, TRISC0
-from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
 
 FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
@@ -82,9 +82,10 @@ class ProgramLoader:
                 address = self._arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
         self._configure_circular_buffers(launch, cycle)
-        texts = self._place_texts(launch)
+        stride = _args_stride(launch)
+        texts = self._place_texts(launch, stride)
         self._kept[launch_slot] = []
-        parts = [self._prepare_kernel(launch, kernel, launch_slot, texts) for kernel in launch.kernels]
+        parts = [self._prepare_kernel(launch, kernel, launch_slot, texts, stride) for kernel in launch.kernels]
         threads, *lines = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         self.reset_threads(threads, launch_slot, *lines)
         for kernel in launch.kernels if self.barrier_periods else ():
@@ -111,8 +112,9 @@ class ProgramLoader:
             writers = arrays["semaphore_writers"].reshape(-1, 2)
             regions.append(rows_of(writers, cores * arrays["semaphore_writers"].shape[1] + semaphore.id))
             regions.append(self._l1_regions(cores, arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id, 4))
+        stride = _args_stride(launch)
         for kernel in launch.kernels:
-            regions += self._kernel_regions(kernel, texts)
+            regions += self._kernel_regions(kernel, texts, stride)
         buffers, own = arrays["circular_buffers"].reshape(-1, ctx.CB_WORDS), _buffer_rows(launch)
         cores = np.unique(np.concatenate([kernel.cores for kernel in launch.kernels]))
         whole = np.add.outer(cores * N_CIRCULAR_BUFFERS, np.arange(N_CIRCULAR_BUFFERS)).ravel()
@@ -127,11 +129,11 @@ class ProgramLoader:
             regions, threads, setup, self._kept[launch_slot], (launches, threads), (buffers[:, ctx.CB_LEVEL_AT], own)
         )
 
-    def _kernel_regions(self, kernel, texts):
+    def _kernel_regions(self, kernel, texts, stride):
         """What loading writes of a kernel, besides the rows of its threads."""
         cores, regions = np.array(kernel.cores, np.int64), []
         for slot in self._slots(kernel):
-            unique_at = self._arrays.args_base + slot * ARGS_STRIDE
+            unique_at = self._arrays.args_base + slot * stride
             for members, values in _by_length(kernel).values():
                 regions.append(self._l1_regions(cores[members], unique_at, values.shape[1]))
             if kernel.compiled.is_riscv:
@@ -224,19 +226,20 @@ class ProgramLoader:
             for core in cb.cores:
                 table[core, cb.index] = row
 
-    def _place_texts(self, launch):
-        """L1 address of the code of each (worker, slot) that runs a RISC-V kernel of the program."""
+    def _place_texts(self, launch, stride):
+        """L1 address of the code of each (worker, slot) that runs a RISC-V kernel of the program.
+
+        `stride`: bytes in front of them for the runtime arguments of each thread of a core.
+        """
         kernels = [kernel for kernel in launch.kernels if kernel.compiled.is_riscv]
         if not kernels:
             return {}
         if self.riscv is None:
-            text_base = self._arrays.args_base + THREADS_PER_CORE * ARGS_STRIDE
             n_threads = self._arrays.n_workers * THREADS_PER_CORE
             self.riscv = RiscvCores(
                 self.arch,
                 self._arrays.l1,
                 n_threads,
-                text_base,
                 self._arrays.semaphore_base,
                 self.l1_banks,
             )
@@ -244,9 +247,9 @@ class ProgramLoader:
             from tensim.sim.chip.coprocessors import Coprocessors
 
             self.coprocessors = Coprocessors(self.arch, self._arrays, self._arrays.semaphore_base)
-        return self.riscv.place_texts(kernels, self._slots)
+        return self.riscv.place_texts(kernels, self._slots, self._arrays.args_base + THREADS_PER_CORE * stride)
 
-    def _prepare_kernel(self, launch, kernel, launch_slot, texts):
+    def _prepare_kernel(self, launch, kernel, launch_slot, texts, stride):
         """(threads, core by core, then for each what `reset_threads` wants of its lines)."""
         compile_args = np.array([*kernel.compile_args, 0], np.int64)
         cores, slots = np.array(kernel.cores, np.int64), self._slots(kernel)
@@ -254,7 +257,7 @@ class ProgramLoader:
         args, table, frames, lines = _by_length(kernel), self._arrays["threads"], [], []
         for slot in slots:
             threads, program = cores * THREADS_PER_CORE + slot, kernel.compiled.on(slot)
-            self._write_contexts(kernel, slot, threads, words, args)
+            self._write_contexts(slot, threads, words, args, stride)
             table["executes"][threads] = executes = kernel.compiled.is_riscv and kernel.compiled.executes
             if kernel.compiled.is_riscv:
                 contexts = self._arrays["contexts"]
@@ -263,7 +266,7 @@ class ProgramLoader:
                     function, state = self.coprocessors.prepare(slot, threads, program, tables, contexts)
                 else:
                     places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
-                    function, state = self.riscv.prepare(slot, threads, program, places, contexts, ARGS_STRIDE)
+                    function, state = self.riscv.prepare(slot, threads, program, places, contexts, stride)
                 table["function"][threads], table["riscv"][threads] = function, state
             else:
                 made = [program.code.frame(context) for context in table["context"][threads].tolist()]
@@ -327,9 +330,9 @@ class ProgramLoader:
             words[:, ctx.DRAM_BANKS] = [self._rotated_banks[core].ctypes.data for core in cores.tolist()]
         return words
 
-    def _write_contexts(self, kernel, slot, threads, words, args):
+    def _write_contexts(self, slot, threads, words, args, stride):
         """The context blocks of a kernel's threads in a slot, and their arguments in L1; `args`: see `_by_length`."""
-        unique_at = self._arrays.args_base + slot * ARGS_STRIDE
+        unique_at = self._arrays.args_base + slot * stride
         words[:, ctx.ARGS], words[:, ctx.L1_ARGS] = words[:, ctx.L1] + unique_at, unique_at
         for n_unique, (members, values) in args.items():
             cores, common_at = words[members, ctx.CORE], unique_at + 4 * n_unique
@@ -376,17 +379,23 @@ def _buffer_rows(launch):
     return np.concatenate(rows or [np.zeros(0, np.int64)])
 
 
+def _args_stride(launch):
+    """Bytes of L1 for the runtime arguments of each thread of a core.
+
+    The vendor's library bounds them by its kernel-configuration space alone, so a program of its may have more than the usual room.
+    """
+    most = (max(map(len, kernel.args.values()), default=0) + len(kernel.common_args) for kernel in launch.kernels)
+    return max(ARGS_STRIDE, -(-4 * max(most, default=0) // ICACHE_LINE) * ICACHE_LINE)
+
+
 def _by_length(kernel):
     """{number of a core's unique runtime arguments: (places of such cores in `kernel.cores`, the bytes of their arguments)}.
 
-    The common arguments follow the unique ones.  UsageError beyond the limit.
+    The common arguments follow the unique ones.
     """
     groups, common = {}, kernel.common_args
     for place, core in enumerate(kernel.cores):
         groups.setdefault(len(kernel.args.get(core, ())), []).append(place)
-    most = max(groups, default=0)
-    if most + len(common) > MAX_RUNTIME_ARGS:
-        raise UsageError(f"{most} unique and {len(common)} common runtime arguments; the limit is {MAX_RUNTIME_ARGS}")
     result = {}
     for number, places in groups.items():
         rows = [[value & 0xFFFFFFFF for value in (*kernel.args.get(kernel.cores[i], ()), *common)] for i in places]

@@ -54,13 +54,12 @@ def firmware_words(words, semaphore_base, core, slot):
 
 
 class RiscvCores:
-    """State of all cores of a chip.  `l1`: (worker, byte); `text_base`: L1 address;
-    `l1_banks`: as in `layout.bank_tables`.
+    """State of all cores of a chip.  `l1`: (worker, byte); `l1_banks`: as in `layout.bank_tables`.
 
     `cores`, `registers`, `local`: of each thread (`tensim.sim.cores.riscv.core`)."""
 
-    def __init__(self, arch, l1, n_threads, text_base, semaphore_base, l1_banks=None):
-        self.arch, self._l1, self._text_base, self._semaphore_base = arch, l1, text_base, semaphore_base
+    def __init__(self, arch, l1, n_threads, semaphore_base, l1_banks=None):
+        self.arch, self._l1, self._semaphore_base = arch, l1, semaphore_base
         self._sets = max(int(arch["riscv.icache_bytes"]) // (rv.ICACHE_LINE * rv.ICACHE_WAYS), 1)
         self.cores = np.zeros(n_threads, rv.CORE)
         self.registers = np.zeros((n_threads, 2 * rv.REGISTER_BYTES // 8), np.int64)
@@ -75,16 +74,16 @@ class RiscvCores:
             self.cores[name] = table.ctypes.data + np.arange(n_threads) * table.strides[0]
         self.cores["icache_sets"] = self._sets
 
-    def place_texts(self, kernels, slots_of):
-        """L1 address of the text of each (worker, slot) that the RISC-V kernels of a program take.  ProgramError without room.
+    def place_texts(self, kernels, slots_of, base):
+        """L1 address, from `base` on, of the text of each (worker, slot) that the RISC-V kernels of a program take.
 
-        At the instruction level the table of circular buffers lies in front of the first text.
+        ProgramError without room.  At the instruction level the table of circular buffers lies in front of the first text.
         """
         ends, places = {}, {}
         for kernel in kernels:
             for core in kernel.cores:
                 for slot in slots_of(kernel):
-                    places[core, slot] = start = ends.get(core, self._text_base)
+                    places[core, slot] = start = ends.get(core, base)
                     size = len(kernel.compiled.on(slot).image.text) + (
                         TABLE_BYTES if kernel.compiled.executes and slot == FIRST_COMPUTE_SLOT else 0
                     )

@@ -159,13 +159,13 @@ class Device(Chip):
             if signal:
                 raise RuntimeError(f"core {x}-{y} answered {signal:#x}")
 
-    def run(self, cores, texts, arguments, buffers=(), semaphores=()):
+    def run(self, cores, texts, arguments, buffers=(), semaphores=(), unique=ARGUMENTS):
         """Launch kernels: {processor: text}, {processor: words of all cores or {core: words}}, (bytes of pages, pages) from
-        index 0 on, initial values."""
+        index 0 on, initial values, where the arguments of each processor begin."""
         self.launches += 1
         enables = sum(1 << processor for processor in texts)
         places = [TEXTS + TEXT_STRIDE * processor for processor in range(5)]
-        message = launch_message(RELEASE, self.base, enables, (1 << len(buffers)) - 1, self.launches, places)
+        message = launch_message(RELEASE, self.base, enables, (1 << len(buffers)) - 1, self.launches, places, unique)
         table, at = b"", 0x20000
         for size, pages in buffers:
             table += struct.pack("<4I", at, size * pages, pages, size)
@@ -179,7 +179,7 @@ class Device(Chip):
                 self.write(*core, self.base + SEMAPHORES + 16 * number, struct.pack("<I", value))
             for processor, words in arguments.items():
                 words = words[core] if isinstance(words, dict) else words
-                self.write(*core, self.base + ARGUMENTS[processor], struct.pack(f"<{len(words)}I", *words))
+                self.write(*core, self.base + unique[processor], struct.pack(f"<{len(words)}I", *words))
         for core in cores:
             self.write(*core, self.launch_at, message)
             self.write(*core, self.go, struct.pack("<I", GO))

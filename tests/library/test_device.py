@@ -158,6 +158,18 @@ def test_common_arguments_may_stand_where_unique_ones_begin(library):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_kernel_may_have_more_arguments_than_the_host_api_takes(library):
+    """The library bounds them by its kernel-configuration space alone: a reshard of small sticks has 346."""
+    each = """
+    for number in range(4):
+        args, behind_the_texts = [0, to, 64 * number, *range(100, 597), 7], [0x600] * 5
+        device.run(cores, {0: text}, {0: args}, [(2048, 2)], [5, 6], behind_the_texts)
+    """
+    last = COPY.replace("words[0] +=", "words[0] += get_arg_val<uint32_t>(500) - 7 +")
+    done = library.run(launches(last, more=textwrap.dedent(each)))
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_fault_is_an_error_of_the_operation_and_the_device_can_be_closed(library):
     program = launches(FAULT).replace(
         "operation(tensor, 3)",

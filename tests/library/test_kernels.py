@@ -6,7 +6,7 @@ import pytest
 
 from tensim.library.kernels import kernel_of_command
 from tensim.sim.arch import load_arch
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import KernelCompileError, UsageError
 from tensim.sim.host.commands import ComputeParameters, DataMovementParameters
 from tensim.sim.host.frozen_program import BuildTarget
 
@@ -85,9 +85,9 @@ def library(request, tmp_path):
     return SimpleNamespace(root=root, generated=generated, write=write, describe=describe, command=command)
 
 
-def built(found):
+def built(found, chip="wormhole_b0"):
     """The ELF files of a kernel."""
-    target = BuildTarget(load_arch("wormhole_b0"), found.circular_buffers)
+    target = BuildTarget(load_arch(chip), found.circular_buffers)
     return found.kernel.build(found.parameters, target).programs
 
 
@@ -169,6 +169,18 @@ def test_a_compute_text_under_an_entry_of_its_processor(library):
     library.describe(4, given={0: 5})
     found = kernel_of_command(*library.command("trisc0"))
     assert found.kernel.name == "reader" and set(built(found)) == {2, 3, 4}
+
+
+@pytest.mark.parametrize("tile", [(8, 32), (32, 16), (16, 16)])
+def test_tiles_that_operations_do_not_know_are_refused_where_there_is_no_other_level(library, tile):
+    """As datums alone a 32x16 tile was a 16x32 one, and a product silently wrong."""
+    file = library.write("compute.cpp", COMPUTE, library.root / "ttnn/cpp")
+    library.write("chlkc_unpack.cpp", f'#include "defines_generated.h"\n#include "{file}"\n')
+    library.write("defines_generated.h", "#define TILE 0\n#define OP(a, b) add(a, b)\n")
+    library.describe(given={0: 5, 16: 5}, tiles={0: (16, 32), 16: tile})
+    found = kernel_of_command(*library.command("trisc1", "-DKERNEL_COMPILE_TIME_ARGS=1"))
+    with pytest.raises(KernelCompileError, match=f"circular buffer 16 has tiles of {tile[0]}x{tile[1]}"):
+        built(found, "grayskull")
 
 
 def test_a_text_without_a_file(library):

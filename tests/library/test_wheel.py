@@ -259,3 +259,36 @@ def test_a_fault_of_a_kernel(run):
     done = run(wrong)
     assert done.returncode == 0, done.stderr
     assert "circular buffer 7 is not configured" in done.stdout and done.stdout.splitlines()[-1] == "OK"
+
+
+SMALL_TILES = """
+import torch
+import ttnn
+
+device = ttnn.open_device(device_id=0)
+for height, width in ((16, 32), (32, 16), (16, 16), (8, 32), (1, 32)):
+    generator = torch.Generator().manual_seed(height)
+    first = torch.rand(1, 1, 2 * height, 64, generator=generator) - 0.5
+    second = torch.rand(1, 1, 64, 2 * width, generator=generator) - 0.5
+    kept = {"dtype": ttnn.bfloat16, "layout": ttnn.TILE_LAYOUT, "device": device}
+    product = ttnn.matmul(
+        ttnn.from_torch(first, tile=ttnn.Tile((height, 32)), **kept),
+        ttnn.from_torch(second, tile=ttnn.Tile((32, width)), **kept),
+        program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+            compute_with_storage_grid_size=(2, 1), in0_block_w=2, out_subblock_h=1, out_subblock_w=1, per_core_M=2,
+            per_core_N=1, fuse_batch=True, fused_activation=None, mcast_in0=True,
+        ),
+        output_tile=ttnn.Tile((height, width)),
+    )
+    found = ttnn.to_torch(product).float()
+    assert torch.allclose(found, first @ second, rtol=0.02, atol=0.05), (height, width)
+ttnn.close_device(device)
+"""
+
+
+def test_products_of_tiles_of_other_shapes(run):
+    """Operations know two shapes; at the instruction level the vendor's own kernels know all."""
+    if subprocess.run([LIBRARY.python, "-c", "import torch"], capture_output=True).returncode:
+        pytest.skip("the library's interpreter has no torch")
+    done = run(SMALL_TILES, options=("--arch", "blackhole"))
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -34,6 +34,7 @@ def include_roots(folder):
 
 
 INSTRUCTION_LEVEL = "tensix.instruction_level"  # key of a chip's parameters
+OPERATION_TILES = ((32, 32), (16, 32))  # all faces whole, and rows of two: whose numbers operations find
 CHIPS_WITH_INSTRUCTIONS = ("wormhole_b0", "blackhole")
 
 
@@ -165,7 +166,8 @@ class CppKernel:
 def compile_missing(kernels):
     """Compile the binaries that some kernels, [(CppKernel, parameters, BuildTarget)], do not have, together on all cores.
 
-    A compute kernel that the operation level cannot build is built for the instruction level, where the vendor's LLK is there.
+    A compute kernel that the operation level cannot build, or whose tiles it does not know, is built for the instruction level,
+    where the vendor's LLK is there.
     """
     missing = {}
     for kernel, parameters, target in kernels:
@@ -178,6 +180,7 @@ def compile_missing(kernels):
 
     built, again = compile_each([one.builds for one in missing.values()]), {}
     for (place, one), (objects, error) in zip(missing.items(), built, strict=True):
+        error = error or one.of_other_tiles()
         if error is None:
             one.kernel.binaries[place[1]] = one.elves(objects)
             error = one.not_modelled(objects)
@@ -204,6 +207,17 @@ class Missing(NamedTuple):
     def elves(self, objects):
         """{thread slot: ELF}."""
         return {slot: one.elf for slot, one in zip(slots_of(self.parameters), objects, strict=True)}
+
+    def of_other_tiles(self):
+        """The error of a compute kernel at the operation level beside tiles that operations do not know, or None."""
+        if not is_compute(self.parameters) or self.target.arch[INSTRUCTION_LEVEL]:
+            return None
+        others = [buffer for buffer in self.target.circular_buffers if buffer[2:] not in OPERATION_TILES]
+        if not others:
+            return None
+        index, _, height, width = others[0]
+        text = f"circular buffer {index} has tiles of {height}x{width}: operations know those of 32x32 and 16x32"
+        return KernelCompileError(text, where={"file": self.kernel.file}, kind="kernel_refused")
 
     def not_modelled(self, objects):
         """The error of calls in a compute kernel that would stop it, or None."""
