@@ -249,9 +249,25 @@ def to_half_cut(words):
 
 
 @compiled()
+def to_exponents_of(out_format, words, kind):
+    """A row of floats with exponents of 5 or 8 bits, as the output format has them; returns its kind."""
+    narrow_out = format_kind(out_format) == NARROW
+    if narrow_out and kind == WIDE:
+        to_half_cut(words)
+        return NARROW
+    if not narrow_out and kind == NARROW:
+        if out_format == FLOAT32 or out_format == TF32:
+            widen_half(words, words)
+        else:
+            half_to_bf16(words, words)
+        return WIDE
+    return kind
+
+
+@compiled()
 def late(c, bank, words, kind, out_format, section, place, exponents):
-    """Store a row of intermediate words as 16 datums of the output format; False when that conversion does not exist."""
-    bits, narrow_out = block_bits(out_format), format_kind(out_format) == NARROW
+    """Store a row of words with the output format's exponents as 16 datums; False when that conversion does not exist."""
+    bits = block_bits(out_format)
     if kind == INTEGER:
         if out_format == INT32:
             copy_words(words, place)
@@ -262,15 +278,8 @@ def late(c, bank, words, kind, out_format, section, place, exponents):
         else:
             return False
         return True
-    if narrow_out and kind == WIDE:
-        to_half_cut(words)
-    elif not narrow_out and kind == NARROW:
-        if out_format == FLOAT32 or out_format == TF32:
-            widen_half(words, words)
-        else:
-            half_to_bf16(words, words)
     if bits > 0:
-        if not narrow_out:
+        if kind == WIDE:
             cut_to_bf16(words, words)
         store_block(words, bits, exponents, place)
     elif out_format == FLOAT32 or out_format == TF32:
@@ -335,8 +344,10 @@ def pack_row(c, thread, word, bank, packer, section, middle, row, count, pack_y,
     if count != ROW:
         place = row_on_stack()
         copy_bytes(place, c.l1_at + data, size)
-    if field(c, bank, ACCUMULATE, section) != 0 and kind < INTEGER and block_bits(out_format) == 0:
-        accumulate_in_l1(words, out_format, place, row_on_stack())
+    if kind < INTEGER:
+        kind = to_exponents_of(out_format, words, kind)
+        if field(c, bank, ACCUMULATE, section) != 0 and block_bits(out_format) == 0:
+            accumulate_in_l1(words, out_format, place, row_on_stack())
     if not late(c, bank, words, kind, out_format, section, place, c.l1_at + exponents):
         stop(c, DATA_FORMAT, thread, word, middle, out_format)
         return False

@@ -104,3 +104,54 @@ def test_dropout_drops_its_share_of_numbers(chip):
     found, _ = run(chip, "eltwise_unary/dropout", calls, DataFormat.Float16_b, np.ones(1024), np.ones(1024))
     assert set(found.tolist()) == {0.0, 2.0}
     assert 0.1 < np.mean(found == 0) < 0.4
+
+
+ADDING = """#include <cstdint>
+#include "api/compute/eltwise_unary/eltwise_unary.h"
+#include "api/compute/pack.h"
+#include "api/compute/tile_move_copy.h"
+void kernel_main() {
+    init_sfpu(0, 1);
+    tile_regs_acquire();
+    cb_wait_front(0, 1);
+    copy_tile(0, 0, 0);
+    tile_regs_commit();
+    tile_regs_wait();
+    cb_reserve_back(1, 1);
+    pack_reconfig_l1_acc(1);
+    pack_tile(0, 1);
+    cb_push_back(1, 1);
+    tile_regs_release();
+}
+"""
+FLOATS = {DataFormat.Float16: np.float16, DataFormat.Float16_b: None, DataFormat.Float32: np.float32}
+
+
+# A 16-bit Dst has the exponents of its inputs and outputs, which are alike; a 32-bit one those of float32
+ADDED = [(given, output, True) for given in (DataFormat.Float16, DataFormat.Float16_b) for output in FLOATS]
+ADDED += [(DataFormat.Float16_b, DataFormat.Float16_b, False), (DataFormat.Float16, DataFormat.Float16, False)]
+
+
+@pytest.mark.parametrize(("given", "output", "wide"), ADDED)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_packer_adds_to_l1_in_the_output_format(chip, given, output, wide):
+    """Numbers come to the output's exponents before they are added: all floats, whatever Dst holds."""
+
+    def stored(values, data_format):
+        kind = FLOATS[data_format]
+        return to_bytes(values, data_format) if kind is None else values.astype(kind).tobytes()
+
+    def numbers(content, data_format):
+        kind = FLOATS[data_format]
+        return from_bytes(content, data_format) if kind is None else np.frombuffer(content, kind).astype(np.float32)
+
+    random = np.random.default_rng(5)
+    x = numbers(stored(random.uniform(0.25, 2, 1024), given), given)
+    y = numbers(stored(random.uniform(0.25, 2, 1024), output), output)
+    buffers = [Buffer(0, given, 1, 1), Buffer(1, output, 1)]
+    core = LoneCore(chip, programs(chip, ADDING, buffers, fp32_dest=wide), buffers, data=True)
+    core.write(0, stored(x, given))
+    core.write(1, stored(y, output))
+    core.run()
+    found = numbers(core.read(1, buffers[1].page_bytes), output)
+    np.testing.assert_allclose(found, x + y, rtol=2.0**-7 if wide or given == DataFormat.Float16_b else 2.0**-10)
