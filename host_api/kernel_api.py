@@ -5,14 +5,22 @@
 and constants have the values that kernels see.  docs/kernel_api.md lists them all.
 """
 
+from __future__ import annotations
+
 import builtins
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from tensim.sim.cores.kernels.api import VALUES
 from tensim.sim.cores.kernels.compiler import device_function, kernel
 from tensim.sim.cores.kernels.lowering_calls import call_names
 from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    import inspect
+
+    from tensim.sim.cores.kernels.call_descriptions import Description
 
 
 class KernelCall:
@@ -21,31 +29,31 @@ class KernelCall:
     __slots__ = ("__name__", "__qualname__", "kernel_api_name")
     __module__ = "tensim.kernel_api"
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.__name__ = self.__qualname__ = self.kernel_api_name = name
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise UsageError(f"{self.__name__} is a kernel API call; call it inside a @kernel function")
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
         """Makes the call a routine to `inspect` and `help`, which then show its signature."""
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<kernel API call {self.__name__}>"
 
     @property
-    def _description(self):
+    def _description(self) -> Description:
         from tensim.sim.cores.kernels.call_descriptions import describe  # not needed to run a program
 
         return describe(self.__name__)
 
     @property
-    def __doc__(self):
+    def __doc__(self) -> str:
         return self._description.help
 
     @property
-    def __signature__(self):
+    def __signature__(self) -> inspect.Signature:
         return self._description.signature
 
 

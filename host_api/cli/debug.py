@@ -186,7 +186,7 @@ def _write(
     error: TensimError | None,
     traced: InstructionTrace | None,
 ) -> None:
-    told = driver.record | {"ended": ended, "not_run": list(driver.left)}
+    told: dict[str, Any] = driver.record | {"ended": ended, "not_run": list(driver.left)}
     if result is not None:
         told |= {name: result.to_dict()[name] for name in ("name", "arch", "cycles", "verified")}
     if traced is not None:

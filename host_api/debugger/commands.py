@@ -1,9 +1,12 @@
 """The commands of `tensim debug`: what each does, and its answer as plain data, which `texts` shows to people."""
 
+from __future__ import annotations
+
 import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +22,12 @@ from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.debugger.session import Session
+    from tensim.sim.chip.chip import Chip
+
+Answer: TypeAlias = dict[str, Any]  # plain data
+F = TypeVar("F", bound=Callable[..., Any])
 CONDITION = re.compile(r"\s+if\s+")
 MOST_BYTES, MOST_INSTRUCTIONS = 1 << 16, 200
 ENTRY = "tensim_entry"  # what calls `kernel_main`
@@ -30,33 +39,33 @@ class Command:
     """`run(session, words)` returns its answer; `resumes`: then the program goes on."""
 
     name: str
-    aliases: tuple
+    aliases: tuple[str, ...]
     usage: str
     help: str
-    run: Callable
+    run: Callable[[Session, list[str]], Any]
     resumes: bool = False
 
 
 COMMANDS: list[Command] = []
 
 
-def command(names, usage, help, resumes=False):
+def command(names: str, usage: str, help: str, resumes: bool = False) -> Callable[[F], F]:
     """Declare a command; the first of `names` is its name."""
     name, *aliases = names.split()
 
-    def declared(function):
+    def declared(function: F) -> F:
         COMMANDS.append(Command(name, tuple(aliases), f"{name} {usage}".rstrip(), help, function, resumes))
         return function
 
     return declared
 
 
-def known_commands():
+def known_commands() -> dict[str, Command]:
     """{name or alias: Command}."""
     return {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
 
 
-def parsed(line):
+def parsed(line: str) -> tuple[Command | None, list[str]]:
     """(`Command` or None for an empty line, its words) of a line.  UsageError for one that is none."""
     head, *condition = CONDITION.split(line.strip(), maxsplit=1)
     try:
@@ -78,13 +87,13 @@ def parsed(line):
     return found, [*words[1:], *(["if", condition[0]] if condition else [])]
 
 
-def resumes(line):
+def resumes(line: str) -> bool:
     """Whether the program goes on behind the command of a line."""
     found, _ = parsed(line)
     return found is not None and found.resumes
 
 
-def perform(session, line, may_resume=True):
+def perform(session: Session, line: str, may_resume: bool = True) -> tuple[Command | None, Answer | None]:
     """(the `Command` or None for an empty line, its answer).  UsageError for one that cannot be carried out now."""
     found, words = parsed(line)
     if found is None:
@@ -96,12 +105,12 @@ def perform(session, line, may_resume=True):
     return found, found.run(session, words)
 
 
-def _none(words):
+def _none(words: list[str]) -> None:
     if words:
         raise UsageError(f"{' '.join(words)!r} is too much")
 
 
-def _selected(session, words):
+def _selected(session: Session, words: list[str]) -> int:
     """The thread that is meant: typed, or the selected one."""
     core = None if session.selected is None else session.selected // THREADS_PER_CORE
     if words:
@@ -116,7 +125,7 @@ def _selected(session, words):
     return thread
 
 
-def _core(session, words):
+def _core(session: Session, words: list[str]) -> int:
     """The worker core that is meant."""
     if words:
         return core_index(session.chip, words[0])
@@ -127,12 +136,12 @@ def _core(session, words):
 
 
 @command("continue c run", "", "Go on to the next stop.", resumes=True)
-def continue_(session, words):
+def continue_(session: Session, words: list[str]) -> None:
     _none(words)
 
 
 @command("until u", "CYCLE", "Go on until everything up to a cycle has happened.", resumes=True)
-def until(session, words):
+def until(session: Session, words: list[str]) -> None:
     cycle = number(words[0] if len(words) == 1 else "", "a cycle")
     if cycle < session.cycle:
         raise UsageError(f"cycle {cycle} is over; this is {session.cycle}")
@@ -140,16 +149,16 @@ def until(session, words):
 
 
 @command("step s next n", "[COUNT] [X,Y:THREAD]", "Go on until a thread has come to another line.", resumes=True)
-def step(session, words):
+def step(session: Session, words: list[str]) -> None:
     _step(session, words, by_line=True)
 
 
 @command("stepi si", "[COUNT] [X,Y:THREAD]", "The same by instruction, of a Python kernel by operation.", resumes=True)
-def stepi(session, words):
+def stepi(session: Session, words: list[str]) -> None:
     _step(session, words, by_line=False)
 
 
-def _step(session, words, by_line):
+def _step(session: Session, words: list[str], by_line: bool) -> None:
     count = number(words[0]) if words and words[0].isdigit() else 1
     if count < 1:
         raise UsageError("the number of steps must be positive")
@@ -163,7 +172,7 @@ def _step(session, words, by_line):
 
 
 @command("quit q exit", "", "Leave the program where it is.")
-def quit_(session, words):
+def quit_(session: Session, words: list[str]) -> NoReturn:
     from tensim.debugger.session import Left
 
     raise Left
@@ -178,8 +187,8 @@ def quit_(session, words):
     "Stop at FILE:LINE, KERNEL@ADDRESS (C++), or in front of an operation or call, as cb_wait_front.  A condition is a Python "
     "expression over cycle, x, y, thread, line, args[i], cb[i] (pages in it), sem[i], l1[address] and registers.",
 )
-def break_(session, words):
-    options = {}
+def break_(session: Session, words: list[str]) -> Answer:
+    options: dict[str, Any] = {}
     if len(words) > 1 and words[-2] == "if":
         *words, _, options["condition"] = words
     if len(words) == 3 and words[1] == "on":
@@ -194,7 +203,7 @@ def break_(session, words):
 
 
 @command("breakpoints info", "", "List breakpoints and how often they have stopped the program.")
-def breakpoints(session, words):
+def breakpoints(session: Session, words: list[str]) -> Answer:
     watched = session.watched
     told = None if watched is None else {
         "core": core_name(session.chip, watched.core), "address": watched.address, "bytes": watched.size, "value": watched.value,
@@ -203,7 +212,7 @@ def breakpoints(session, words):
 
 
 @command("delete d", "[NUMBER]", "Take a breakpoint away, or all.")
-def delete(session, words):
+def delete(session: Session, words: list[str]) -> Answer:
     session.delete(number(words[0], "a breakpoint's number") if words else None)
     return breakpoints(session, [])
 
@@ -213,7 +222,7 @@ def delete(session, words):
     "X,Y ADDRESS [BYTES]",
     "Stop behind each event that changes 1 to 8 bytes of a core's L1 (one place at a time).",
 )
-def watch(session, words):
+def watch(session: Session, words: list[str]) -> Answer:
     if len(words) not in (2, 3):
         raise UsageError("what to watch?", hint="watch X,Y ADDRESS [BYTES]")
     core, address = core_index(session.chip, words[0]), number(words[1], "an address")
@@ -226,7 +235,7 @@ def watch(session, words):
 
 
 @command("unwatch", "", "Watch nothing any more.")
-def unwatch(session, words):
+def unwatch(session: Session, words: list[str]) -> Answer:
     session.watch(None, 0, 0)
     return breakpoints(session, [])
 
@@ -235,30 +244,30 @@ def unwatch(session, words):
 
 
 @command("threads t", "[X,Y]", "Where each thread stands and what it waits for, of one core or all.")
-def threads(session, words):
+def threads(session: Session, words: list[str]) -> Answer:
     core = core_index(session.chip, words[0]) if words else None
     return {"threads": inspection.threads(session.chip, core)}
 
 
 @command("thread", "X,Y:THREAD", "Select a thread, or one of the same core by its name alone.")
-def thread(session, words):
+def thread(session: Session, words: list[str]) -> Answer:
     session.selected = _selected(session, words)
     return where(session, [])
 
 
 @command("where w list l bt", "[X,Y:THREAD]", "The source around a thread, and the calls that it stands in.")
-def where(session, words):
+def where(session: Session, words: list[str]) -> Answer:
     index = _selected(session, words)
     told = inspection.thread(session.chip, index)
     return {"thread": told, "source": _source(session.stops.program(index), told), "calls": _calls(told)}
 
 
-def _calls(told):
+def _calls(told: Answer) -> list[str]:
     """The user's functions that a thread stands in, "FILE:LINE NAME", the innermost first."""
     return [one for one in told.get("frames", ()) if not one.startswith(OWN_FOLDERS) and not one.endswith(ENTRY)]
 
 
-def _source(program, told):
+def _source(program: Any, told: Answer) -> list[Answer]:
     """[{"line", "text"}] around where a thread stands."""
     line = told.get("line")
     if not line:
@@ -275,7 +284,7 @@ def _source(program, told):
     "[X,Y:THREAD]",
     "Why the threads that wait do not go on: the cause first.  Of one thread: all that it waits for.",
 )
-def why(session, words):
+def why(session: Session, words: list[str]) -> Answer:
     if not words:
         cause, lines, graph = wait_for_graph(session.chip)
         running = [one for one in inspection.threads(session.chip) if one["state"] == "running"]
@@ -293,7 +302,7 @@ def why(session, words):
 
 
 @command("cbs cb", "[X,Y]", "The circular buffers of a core.")
-def cbs(session, words):
+def cbs(session: Session, words: list[str]) -> Answer:
     core = _core(session, words)
     return {
         "core": core_name(session.chip, core),
@@ -302,13 +311,13 @@ def cbs(session, words):
 
 
 @command("semaphores sem", "[X,Y]", "The semaphores of a core that are not 0 or that somebody has changed.")
-def semaphores(session, words):
+def semaphores(session: Session, words: list[str]) -> Answer:
     core = _core(session, words)
     return {"core": core_name(session.chip, core), "semaphores": inspection.semaphores(session.chip, core)}
 
 
 @command("dst", "[X,Y] [TILE]", "The sections of a core's Dst, or the values of a tile in it.")
-def dst(session, words):
+def dst(session: Session, words: list[str]) -> Answer:
     has_core = bool(words) and not words[0].isdigit()
     core, rest = _core(session, words[:1] if has_core else []), words[1:] if has_core else words
     told = {"core": core_name(session.chip, core)} | inspection.dst_sections(session.chip, core)
@@ -319,7 +328,7 @@ def dst(session, words):
 
 
 @command("l1 x", "X,Y ADDRESS [BYTES]", "Bytes of a core's L1, as 32-bit words.")
-def l1(session, words):
+def l1(session: Session, words: list[str]) -> Answer:
     if len(words) not in (2, 3):
         raise UsageError("which memory?", hint="l1 X,Y ADDRESS [BYTES]")
     core, address = core_index(session.chip, words[0]), number(words[1], "an address")
@@ -329,7 +338,7 @@ def l1(session, words):
     return {"core": core_name(session.chip, core)} | _memory(address, data)
 
 
-def _require_l1(chip, address, size):
+def _require_l1(chip: Chip, address: int, size: int) -> None:
     if not 0 < size <= MOST_BYTES or not 0 <= address <= chip.arch.l1_size - size:
         raise UsageError(
             f"{size} bytes at {address:#x} are not in L1, or too many", hint=f"L1 ends at {chip.arch.l1_size:#x}"
@@ -337,7 +346,7 @@ def _require_l1(chip, address, size):
 
 
 @command("dram", "BANK ADDRESS [BYTES]", "Bytes of a DRAM bank, as 32-bit words.")
-def dram(session, words):
+def dram(session: Session, words: list[str]) -> Answer:
     if len(words) not in (2, 3):
         raise UsageError("which memory?", hint="dram BANK ADDRESS [BYTES]")
     bank, address = number(words[0], "a bank"), number(words[1], "an address")
@@ -354,14 +363,14 @@ def dram(session, words):
     return {"bank": bank} | _memory(address, chip.memory.read_dram(bank, address, size))
 
 
-def _memory(address, data):
+def _memory(address: int, data: Any) -> Answer:
     data = bytes(data)
     padded = np.frombuffer(data.ljust(-(-len(data) // 4) * 4, b"\0"), "<u4")
     return {"address": address, "bytes": len(data), "words": padded.tolist()}
 
 
 @command("registers r", "[X,Y:THREAD]", "Registers of a RISC-V core, and the instruction at which it stands.")
-def registers(session, words):
+def registers(session: Session, words: list[str]) -> Answer:
     index = _selected(session, words)
     values = inspection.registers(session.chip, index)
     program = session.stops.program(index)
@@ -374,7 +383,7 @@ def registers(session, words):
     "[KERNEL] [ADDRESS]",
     "Instructions of a C++ kernel, or of the selected thread from where it stands.",
 )
-def disassemble(session, words):
+def disassemble(session: Session, words: list[str]) -> Answer:
     if words and not words[0][0].isdigit():
         found = [one for _, one in kernels_named(words[0], session.programs) if isinstance(one, ThreadProgram)]
         if not found or found[0].decoded is None:
@@ -395,18 +404,18 @@ def disassemble(session, words):
 
 
 @command("transactions noc", "[X,Y]", "NoC transactions under way, of one core or of all.")
-def transactions(session, words):
+def transactions(session: Session, words: list[str]) -> Answer:
     core = core_index(session.chip, words[0]) if words else None
     return {"transactions": inspection.transactions(session.chip, core)}
 
 
 @command("args a", "[X,Y:THREAD]", "Runtime arguments of a thread's kernel: unique ones, common ones.")
-def args(session, words):
+def args(session: Session, words: list[str]) -> Answer:
     index = _selected(session, words)
     chip = session.chip
     context, core = chip.arrays["contexts"][index], index // THREADS_PER_CORE
 
-    def read(address, count):
+    def read(address: int, count: int) -> list[int]:
         return chip.l1[core, address : address + 4 * count].view(np.uint32).tolist()
 
     unique = read(int(context[ctx.L1_ARGS]), int(context[ctx.N_ARGS]))
@@ -414,7 +423,7 @@ def args(session, words):
 
 
 @command("print p", "EXPRESSION", "The value of an expression over the names that conditions have.")
-def print_(session, words):
+def print_(session: Session, words: list[str]) -> Answer:
     text = " ".join(words)
     try:
         code = compile(text, "expression", "eval")
@@ -425,7 +434,7 @@ def print_(session, words):
 
 
 @command("help h", "[COMMAND]", "What commands there are.")
-def help_(session, words):
+def help_(session: Session, words: list[str]) -> Answer:
     chosen = COMMANDS if not words else [one for one in COMMANDS if words[0] in (one.name, *one.aliases)]
     if not chosen:
         raise UsageError(f"there is no command {words[0]!r}")

@@ -3,19 +3,28 @@
 Text is linked at 0, where L1 also begins: reads below the end of the text give the text.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tensim.sim.chip import inspection
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.slots import THREADS_PER_CORE
 
+if TYPE_CHECKING:
+    from tensim.debugger.session import Session
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.cores.riscv.program import ThreadProgram
+
 PC = 32  # number of the pc among gdb's registers of RISC-V
 
 
-def is_l1(chip, address, size):
+def is_l1(chip: Chip, address: int, size: int) -> bool:
     return 0 <= address <= chip.arch.l1_size - size
 
 
-def read_memory(session, thread, program, address, size):
+def read_memory(session: Session, thread: int, program: ThreadProgram, address: int, size: int) -> bytes:
     """Bytes that a core would read there, nothing outside of memories."""
     chip, code = session.chip, program.image.text
     if address < len(code):
@@ -26,7 +35,7 @@ def read_memory(session, thread, program, address, size):
     return chip.loader.riscv.local[thread][inside : min(inside + size, local)].tobytes() if 0 <= inside < local else b""
 
 
-def write_memory(session, thread, program, address, data):
+def write_memory(session: Session, thread: int, program: ThreadProgram, address: int, data: bytes) -> bool:
     """Write bytes of local memory or L1; False where there is neither, or text."""
     chip = session.chip
     inside, local = address - LOCAL_BASE, int(chip.loader.riscv.cores["local_bytes"][thread])
@@ -39,7 +48,7 @@ def write_memory(session, thread, program, address, data):
     return True
 
 
-def put_register(session, thread, program, number, data):
+def put_register(session: Session, thread: int, program: ThreadProgram, number: int, data: bytes) -> bool:
     """Set a register by its number; False for a pc that the core cannot go on at."""
     chip, value = session.chip, int.from_bytes(data, "little", signed=True)
     if number == PC:

@@ -4,7 +4,12 @@ By the GDB manual's "Remote Protocol".  Time is one for all cores: while one thr
 0, where L1 also begins: reads below the end of the text give the text.
 """
 
+from __future__ import annotations
+
 import select
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensim.debugger.commands import perform
 from tensim.debugger.gdb_memory import PC, is_l1, put_register, read_memory, write_memory
@@ -17,7 +22,12 @@ from tensim.sim.cores.disassembly.instruction_text import REGISTERS
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import TensimError, UsageError
+
+if TYPE_CHECKING:
+    from tensim.debugger.gdb_packets import Connection
+    from tensim.debugger.session import Session
+    from tensim.debugger.stops import Breakpoint, Stop
 
 TARGET = (
     '<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target version="1.0">'
@@ -32,7 +42,7 @@ SIGNALS = {"failed": ABORT, "interrupted": INTERRUPTED}
 MOST_BYTES = 0x4000
 
 
-def debuggable(programs):
+def debuggable(programs: Mapping[int, Any]) -> dict[str, tuple[int, ThreadProgram]]:
     """{"FILE:THREAD": (base, program)} of the C++ kernels that run on RISC-V cores as the interpreter executes them."""
     return {
         f"{program.file}:{THREAD_NAMES[program.slot]}": (base, program)
@@ -41,7 +51,7 @@ def debuggable(programs):
     }
 
 
-def chosen(programs, wanted):
+def chosen(programs: Mapping[int, Any], wanted: str | None) -> tuple[int, ThreadProgram]:
     """(base, program) of the kernel that is called `wanted` (KERNEL or KERNEL:THREAD), or of the only one (None).
 
     UsageError when there is none, or several.
@@ -59,7 +69,7 @@ def chosen(programs, wanted):
     raise UsageError(what, hint=f"--kernel KERNEL[:THREAD] of {', '.join(found or known)}")
 
 
-def _is_called(program, wanted):
+def _is_called(program: ThreadProgram, wanted: str) -> bool:
     name, _, thread = wanted.rpartition(":")
     if thread.upper() in THREAD_NAMES:
         return is_file(program, name) and THREAD_NAMES[program.slot] == thread.upper()
@@ -73,23 +83,52 @@ class GdbStub:
     `kernel`: as in `chosen`; `meet(program)`: called with the `ThreadProgram` before that.
     """
 
-    left, error = (), None
+    session: Session  # that it drives, from its begin on
+    left: Sequence[str] = ()
+    error: TensimError | None = None
 
-    def __init__(self, accept, kernel=None, meet=lambda program: None):
-        self.session, self._accept, self._kernel, self._meet = None, accept, kernel, meet
-        self.connection, self.base, self.program, self._current, self._stopped = None, 0, None, -1, None
-        self._has_detached = False
-        self._breakpoints = {}  # {pc: breakpoint}
-        self._removed = set()  # those of them that gdb has taken out since the last stop
-        self.record = {"stops": [], "answers": []}
+    def __init__(
+        self,
+        accept: Callable[[], Connection],
+        kernel: str | None = None,
+        meet: Callable[[ThreadProgram], object] = lambda program: None,
+    ) -> None:
+        self._accept, self._kernel, self._meet = accept, kernel, meet
+        self._connection: Connection | None = None
+        self._chosen: tuple[int, ThreadProgram] | None = None  # base and program of the kernel
+        self._current, self._has_detached = -1, False
+        self._stopped: Stop | None = None
+        self._breakpoints: dict[int, Breakpoint] = {}  # by pc
+        self._removed: set[int] = set()  # those of them that gdb has taken out since the last stop
+        self.record: dict[str, list[Any]] = {"stops": [], "answers": []}
 
-    def __call__(self, stop):
+    @property
+    def connection(self) -> Connection:
+        """To gdb, since the first kernel has begun."""
+        assert self._connection is not None
+        return self._connection
+
+    @property
+    def base(self) -> int:
+        """Of the kernel, in the line table."""
+        return self._kernel_chosen()[0]
+
+    @property
+    def program(self) -> ThreadProgram:
+        """The kernel's."""
+        return self._kernel_chosen()[1]
+
+    def _kernel_chosen(self) -> tuple[int, ThreadProgram]:
+        assert self._chosen is not None
+        return self._chosen
+
+    def __call__(self, stop: Stop) -> None:
         if self._has_detached:
             return
-        if self.connection is None:
-            self.base, self.program = chosen(self.session.programs, self._kernel)
+        if self._connection is None:
+            self._chosen = chosen(self.session.programs, self._kernel)
             self._meet(self.program)
-            self.connection = self._accept()
+            self._connection = self._accept()
             self.session.asks_to_stop = self.connection.is_interrupted
             self._current = self.threads()[0]
         try:
@@ -97,7 +136,7 @@ class GdbStub:
         except (Closed, ConnectionError):
             raise Left from None
 
-    def _stop(self, stop):
+    def _stop(self, stop: Stop) -> None:
         if stop.reason == "ended":
             self.connection.send("W00")
             self.connection.close()
@@ -115,7 +154,7 @@ class GdbStub:
             self.connection.send(f"X{ABORT:02x}")
             self.connection.close()
 
-    def _detached(self):
+    def _detached(self) -> bool:
         """gdb leaves the program alone, which goes on to its end."""
         self._has_detached, self.session.asks_to_stop = True, lambda: False
         self.session.delete(None)
@@ -124,12 +163,13 @@ class GdbStub:
         self.connection.close()
         return True
 
-    def _reply(self):
+    def _reply(self) -> str:
         """The stop as gdb is told it."""
+        assert self._stopped is not None  # gdb asks at a stop
         reason = "swbreak:;" if self._stopped.reason == "breakpoint" else ""
         return f"T{SIGNALS.get(self._stopped.reason, TRAP):02x}thread:{self._current + 1:x};{reason}"
 
-    def _answered(self, packet):
+    def _answered(self, packet: str) -> bool:
         """Answer a packet; whether the program goes on then."""
         if packet.startswith(("c", "s", "C", "S", "vCont;")):
             return self._resumes(packet)
@@ -151,7 +191,7 @@ class GdbStub:
 
     # --- threads
 
-    def threads(self):
+    def threads(self) -> list[int]:
         """Threads that run the kernel, or have run it."""
         table = self.session.chip.arrays["threads"]
         return [
@@ -159,7 +199,7 @@ class GdbStub:
             for i in ((table["line_base"] == self.base) & (table["riscv"] != 0) & (table["launch"] >= 0)).nonzero()[0]
         ]
 
-    def _select(self, text):
+    def _select(self, text: str) -> str:
         number = int(text, 16) if not text.startswith("-") else -1
         if number > 0:
             if number - 1 not in self.threads():
@@ -167,18 +207,18 @@ class GdbStub:
             self._current = number - 1
         return OK
 
-    def _is_alive(self, text):
+    def _is_alive(self, text: str) -> str:
         return OK if int(text, 16) - 1 in self.threads() else FAILED
 
-    def _list(self, _):
+    def _list(self, _: str) -> str:
         return "m" + ",".join(f"{thread + 1:x}" for thread in self.threads())
 
-    def _about(self, text):
+    def _about(self, text: str) -> str:
         return thread_text(inspection.thread(self.session.chip, int(text, 16) - 1)).encode().hex()
 
     # --- going on
 
-    def _resumes(self, packet):
+    def _resumes(self, packet: str) -> bool:
         """Carry out a continue or a step; one that cannot be is refused."""
         actions = packet.split(";")[1:] if packet.startswith("vCont") else [packet[0]]
         steps = [one for one in actions if one[0] in "sS"]
@@ -198,7 +238,7 @@ class GdbStub:
             self._removed.clear()
         return True
 
-    def _insert(self, text):
+    def _insert(self, text: str) -> str:
         kind, address, size = text.split(",")
         if kind in "01":
             pc = int(address, 16)
@@ -216,7 +256,7 @@ class GdbStub:
                 return OK
         return FAILED if kind == "2" else UNKNOWN
 
-    def _remove(self, text):
+    def _remove(self, text: str) -> str:
         kind, address, _ = text.split(",")
         if kind in "01" and int(address, 16) in self._breakpoints:
             self._removed.add(int(address, 16))
@@ -228,47 +268,47 @@ class GdbStub:
 
     # --- registers and memory
 
-    def _registers(self, _):
+    def _registers(self, _: str) -> str:
         values = inspection.registers(self.session.chip, self._current)
         return "".join(_word(values[name]) for name in (*REGISTERS, "pc"))
 
-    def _register(self, text):
+    def _register(self, text: str) -> str:
         number = int(text, 16)
         names = [*REGISTERS, "pc"]
         return _word(inspection.registers(self.session.chip, self._current)[names[number]]) if number <= PC else FAILED
 
-    def _set_register(self, text):
+    def _set_register(self, text: str) -> str:
         number, value = text.split("=")
         return self._put(int(number, 16), bytes.fromhex(value))
 
-    def _set_registers(self, text):
+    def _set_registers(self, text: str) -> str:
         for number in range(PC + 1):
             if (said := self._put(number, bytes.fromhex(text[8 * number : 8 * number + 8]))) != OK:
                 return said
         return OK
 
-    def _read(self, text):
+    def _read(self, text: str) -> str:
         address, size = (int(part, 16) for part in text.split(","))
         data = read_memory(self.session, self._current, self.program, address, min(size, MOST_BYTES))
         return data.hex() if data else FAILED
 
-    def _put(self, number, data):
+    def _put(self, number: int, data: bytes) -> str:
         return OK if put_register(self.session, self._current, self.program, number, data) else FAILED
 
-    def _write(self, text):
-        place, data = text.split(":")
+    def _write(self, text: str) -> str:
+        place, digits = text.split(":")
         address, size = (int(part, 16) for part in place.split(","))
-        data = bytes.fromhex(data)[:size]
+        data = bytes.fromhex(digits)[:size]
         return OK if write_memory(self.session, self._current, self.program, address, data) else FAILED
 
     # --- the rest
 
-    def _target(self, text):
+    def _target(self, text: str) -> str:
         offset, size = (int(part, 16) for part in text.split(","))
         part = TARGET[offset : offset + size]
         return ("l" if offset + size >= len(TARGET) else "m") + part
 
-    def _monitor(self, text):
+    def _monitor(self, text: str) -> str:
         """A command of the debugger itself: `monitor cbs`."""
         line = bytes.fromhex(text).decode(errors="replace")
         self.session.selected = self._current
@@ -279,11 +319,11 @@ class GdbStub:
             said = f"error: {error}"
         return f"{said}\n".encode().hex()
 
-    def _console(self, text):
+    def _console(self, text: str) -> None:
         self.connection.send("O" + text.encode().hex())
 
     # Longer prefixes first
-    _ANSWERS = {
+    _ANSWERS: dict[str, Callable[[GdbStub, str], str]] = {
         "qSupported": lambda self, _: FEATURES, "QStartNoAckMode": lambda self, _: OK, "qXfer:features:read:target.xml:": _target,
         "vCont?": lambda self, _: "vCont;c;C;s;S", "qfThreadInfo": _list, "qsThreadInfo": lambda self, _: "l",
         "qThreadExtraInfo,": _about, "qRcmd,": _monitor, "qAttached": lambda self, _: "1",
@@ -293,11 +333,11 @@ class GdbStub:
     }  # fmt: skip
 
 
-def _word(value):
+def _word(value: int) -> str:
     return value.to_bytes(4, "little").hex()
 
 
-def accept(server, wait_seconds=0.2):
+def accept(server: socket.socket, wait_seconds: float = 0.2) -> socket.socket:
     """The socket of the first debugger that connects; Ctrl-C ends the wait."""
     while not select.select([server], [], [], wait_seconds)[0]:
         pass

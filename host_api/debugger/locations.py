@@ -1,10 +1,14 @@
 """What people type for places: cores, threads, kernel lines, operations of the machine, addresses."""
 
+from __future__ import annotations
+
 import difflib
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
 from tensim.sim.cores.operations import Op
@@ -13,13 +17,22 @@ from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tensim.sim.chip.chip import Chip
+
+Programs: TypeAlias = Mapping[
+    int, Any
+]  # by base in the line table; a program is a `ThreadProgram`, or of a Python kernel
 CORE = re.compile(r"\(?\s*(\d+)\s*[,-]\s*(\d+)\s*\)?")
 LINE = re.compile(r"(.+):(\d+)")
 ADDRESS = re.compile(r"(.+)@(0[xX][0-9a-fA-F]+|\d+)")
 CALL = re.compile(r"\b(\w+)\s*[(\[]")
 
 
-def core_index(chip, text):
+def core_index(chip: Chip, text: str) -> int:
     """Worker index of a core typed as X,Y: its logical coordinates."""
     found = CORE.fullmatch(text)
     columns, rows = chip.arch.grid
@@ -31,19 +44,19 @@ def core_index(chip, text):
     return y * columns + x
 
 
-def thread_index(chip, text, core=None):
+def thread_index(chip: Chip, text: str, core: int | None = None) -> int:
     """Index of a thread typed as X,Y:THREAD, or as THREAD of the worker `core`."""
     place, found, name = text.rpartition(":")
-    if not found and core is None:
-        raise UsageError(f"{text!r} is not a thread", hint="a thread is X,Y:NAME, as 0,0:BRISC")
     worker = core_index(chip, place) if found else core
+    if worker is None:
+        raise UsageError(f"{text!r} is not a thread", hint="a thread is X,Y:NAME, as 0,0:BRISC")
     names = [one.lower() for one in THREAD_NAMES]
     if name.lower() not in names:
         raise UsageError(f"there is no thread {name!r}", hint=f"threads are {', '.join(THREAD_NAMES)}")
     return worker * THREADS_PER_CORE + names.index(name.lower())
 
 
-def number(text, what="a number"):
+def number(text: str, what: str = "a number") -> int:
     """A whole number, in decimal or with 0x."""
     try:
         return int(text, 0)
@@ -59,11 +72,11 @@ class Location:
     """
 
     text: str
-    rows: dict
-    operations: dict
+    rows: dict[tuple[int, Any], set[int]]
+    operations: dict[Op, int | None]
 
 
-def find(text, programs):
+def find(text: str, programs: Programs) -> Location:
     """The `Location` of FILE:LINE, KERNEL@ADDRESS, or the name of an operation or of a call of the kernel API.
 
     `programs`: {base in the line table: program}.  UsageError for what is none of these, or a line without code.
@@ -75,9 +88,10 @@ def find(text, programs):
     return Location(text, {}, operations_of(text))
 
 
-def operations_of(name):
+def operations_of(name: str) -> dict[Op, int | None]:
     """{Op: kind of barrier or None} that an operation's or a call's name stands for."""
-    known = {op.name.lower(): {op: None} for op in Op} | _calls()
+    known: dict[str, dict[Op, int | None]] = {op.name.lower(): {op: None} for op in Op}
+    known |= _calls()
     if name.lower() in known:
         return known[name.lower()]
     longest = max((one for one in known if name.startswith(one)), key=len, default=None)
@@ -93,7 +107,7 @@ def operations_of(name):
 
 
 @functools.cache
-def _calls():
+def _calls() -> dict[str, dict[Op, int | None]]:
     """{call of the kernel API: {Op: kind of barrier or None}}."""
     found = {}
     for name, call in OPERATIONS.items():
@@ -101,18 +115,18 @@ def _calls():
     return {name: operations for name, operations in found.items() if operations}
 
 
-def is_file(program, name):
+def is_file(program: Any, name: str) -> bool:
     """Whether `name` is a kernel's name, its file's name, or the end of its path."""
     parts = Path(name).parts
     return name == program.name or Path(program.file).parts[-len(parts) :] == parts
 
 
-def kernels_named(name, programs):
+def kernels_named(name: str, programs: Programs) -> list[tuple[int, Any]]:
     """{(base, program)} of the programs that are called so."""
     return [(base, program) for base, program in programs.items() if is_file(program, name)]
 
 
-def _line(text, name, line, programs):
+def _line(text: str, name: str, line: int, programs: Programs) -> Location:
     """Rows of a line of a kernel's file, or of headers of it; of the next line with code where that one has none."""
     rows, lines = {}, set()
     for base, program in programs.items():
@@ -127,13 +141,14 @@ def _line(text, name, line, programs):
         if kernels_named(name, programs):
             raise UsageError(f"{name} has no line with code", hint="kernels at the instruction level cannot be stopped")
         return Location(text, {}, {})
-    at = min((one for one in lines if one >= line), default=None)
-    if at is None:
+    below = [one for one in lines if one >= line]
+    if not below:
         raise UsageError(f"{name} has no code at line {line} or below; its last is line {max(lines)}")
+    at = min(below)
     return Location(f"{name}:{at}", rows[at], {})
 
 
-def _address(text, name, address, programs):
+def _address(text: str, name: str, address: int, programs: Programs) -> Location:
     found = [
         (base, program) for base, program in kernels_named(name, programs)
         if isinstance(program, ThreadProgram) and program.decoded is not None
@@ -147,7 +162,7 @@ def _address(text, name, address, programs):
 
 
 @functools.lru_cache(maxsize=256)
-def line_starts(program):
+def line_starts(program: Any) -> dict[tuple[str, int], set[int]]:
     """{(file, line): rows at which it begins} of a program; without those at the instruction level.
 
     A line begins where the one before it is another one, and where a jump from another line leads into it.  Compilers mix the
@@ -178,9 +193,10 @@ def line_starts(program):
     return found
 
 
-def _places(program):
+def _places(program: ThreadProgram) -> dict[int, tuple[str, int]]:
     """{row: (file, line)} of the rows that a core comes to: the first of an operation's."""
     places, following, decoded = {}, 0, program.decoded
+    assert decoded is not None  # the interpreter executes it
     for row, word in enumerate(decoded.records.tolist()):
         if row >= following:
             place = program.place(row)
@@ -190,7 +206,7 @@ def _places(program):
     return places
 
 
-def _jumps(records):
+def _jumps(records: NDArray[np.int64]) -> list[tuple[int, int]]:
     """[(row, row that it may lead to)] of branches and jumps."""
     return [
         (row, row + (word >> 32) // INSTRUCTION_BYTES)
@@ -199,7 +215,7 @@ def _jumps(records):
     ]
 
 
-def _may_act(text):
+def _may_act(text: str) -> bool:
     """Whether a line of a Python kernel may have an operation: it calls the API or helpers, or looks at memory."""
     stripped = text.strip()
     return not stripped.startswith(("@", "def ", "#")) and CALL.search(stripped) is not None

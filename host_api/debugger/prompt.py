@@ -1,17 +1,25 @@
 """Where the debugger's commands come from: a list, files, or somebody at a terminal."""
 
+from __future__ import annotations
+
 import contextlib
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensim.debugger.commands import known_commands, perform, resumes
 from tensim.debugger.session import Left
 from tensim.debugger.texts import answer_text, stop_text
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import TensimError, UsageError
+
+if TYPE_CHECKING:
+    from tensim.debugger.session import Session
+    from tensim.debugger.stops import Stop
 
 PROMPT = "(tensim) "
 
 
-def split(text):
+def split(text: str) -> list[str]:
     """Commands of a text: one a line or between semicolons; # begins a comment line."""
     lines = (
         part.strip() for line in text.splitlines() if not line.lstrip().startswith("#") for part in line.split(";")
@@ -26,16 +34,19 @@ class Script:
     "answer"}]}.  At a command that fails the program is left; `error` is why.
     """
 
-    def __init__(self, commands, show=None):
-        self.session, self._commands, self._show = None, list(commands), show or (lambda text: None)
-        self.record, self.error = {"stops": [], "answers": []}, None
+    session: Session  # that it drives, from its begin on
+
+    def __init__(self, commands: Iterable[str], show: Callable[[str], object] | None = None) -> None:
+        self._commands, self._show = list(commands), show or (lambda text: None)
+        self.record: dict[str, list[Any]] = {"stops": [], "answers": []}
+        self.error: UsageError | None = None
 
     @property
-    def left(self):
+    def left(self) -> list[str]:
         """Commands that have not been used."""
         return list(self._commands)
 
-    def __call__(self, stop):
+    def __call__(self, stop: Stop) -> None:
         self.record["stops"].append(told := stop.as_json(self.session.chip))
         self._show(stop_text(told))
         while self._commands:
@@ -49,9 +60,9 @@ class Script:
                 raise Left from None
             self._commands.pop(0)
             self.record["answers"].append({"command": line, "stop": len(self.record["stops"]) - 1, "answer": answer})
-            if answer:
+            if found is not None and answer:
                 self._show(f"{PROMPT}{line}\n{answer_text(found.name, answer)}")
-            if found.resumes:
+            if found is not None and found.resumes:
                 return
         if stop.reason not in ("failed", "ended"):
             raise Left
@@ -63,13 +74,15 @@ class Prompt:
     `first`: commands before those that are typed.
     """
 
-    def __init__(self, first, show):
-        self.session, self._first, self._show, self._last = None, list(first), show, ""
-        self.record = {"stops": [], "answers": []}
+    session: Session  # that it drives, from its begin on
+    left: Sequence[str] = ()
+    error: TensimError | None = None
 
-    left, error = (), None
+    def __init__(self, first: Iterable[str], show: Callable[[str], object]) -> None:
+        self._first, self._show, self._last = list(first), show, ""
+        self.record: dict[str, list[Any]] = {"stops": [], "answers": []}
 
-    def __call__(self, stop):
+    def __call__(self, stop: Stop) -> None:
         self.record["stops"].append(told := stop.as_json(self.session.chip))
         self._show(stop_text(told))
         while True:
@@ -86,7 +99,7 @@ class Prompt:
             if found.resumes:
                 return
 
-    def _line(self):
+    def _line(self) -> str:
         """The next one; an empty one at a terminal is the last again."""
         if self._first:
             return self._first.pop(0)
@@ -104,7 +117,7 @@ class Prompt:
 
 
 @contextlib.contextmanager
-def _completion():
+def _completion() -> Iterator[None]:
     """Names of commands are completed, and lines edited, at a terminal."""
     if not sys.stdin.isatty():
         yield

@@ -1,7 +1,12 @@
 """Why a program has stopped, and what is to stop it: breakpoints with their conditions."""
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import CodeType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +19,11 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.chip.stepping import EngineStops
+    from tensim.sim.errors import TensimError
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -24,7 +34,7 @@ class Stop:
     thread: int | None = None
     text: str = ""
 
-    def as_json(self, chip):
+    def as_json(self, chip: Chip) -> dict[str, Any]:
         """Plain data, with where the thread stands."""
         place = None if self.thread is None else inspection.thread(chip, self.thread)
         return {"reason": self.reason, "cycle": self.cycle, "text": self.text, "at": place}
@@ -41,24 +51,24 @@ class Breakpoint:
     thread: int | None = None
     condition: str | None = None
     hits: int = 0
-    code: object = field(default=None, repr=False)
+    code: CodeType | None = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.condition is not None:
             try:
                 self.code = compile(self.condition, "condition", "eval")
             except (SyntaxError, ValueError) as error:
                 raise UsageError(f"the condition {self.condition!r} is no expression: {error}") from None
 
-    def is_of(self, thread):
+    def is_of(self, thread: int) -> bool:
         """Whether it is meant for a thread."""
         return self.thread in (None, thread) and self.core in (None, thread // THREADS_PER_CORE)
 
-    def holds(self, chip, thread):
+    def holds(self, chip: Chip, thread: int) -> bool:
         """Whether its condition does.  UsageError for one that cannot be evaluated."""
-        return self.code is None or bool(evaluated(self.code, self.condition, chip, thread))
+        return self.code is None or bool(evaluated(self.code, str(self.condition), chip, thread))
 
-    def as_json(self):
+    def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "number": self.number, "location": self.location.text, "condition": self.condition, "hits": self.hits,
@@ -66,17 +76,17 @@ class Breakpoint:
         }  # fmt: skip
 
 
-class Names(dict):
+class Names(dict[str, Any]):
     """What expressions may use of a chip, where a thread stands; each is looked up when it is used.
 
     cycle, x, y, thread, line, args[i] (of the operation), cb[i] (pages in it), sem[i], l1[address] (words), and registers by name.
     """
 
-    def __init__(self, chip, thread):
+    def __init__(self, chip: Chip, thread: int) -> None:
         super().__init__()
         self.chip, self.thread, self.core = chip, thread, thread // THREADS_PER_CORE
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> Any:
         chip = self.chip
         place = thread_place(chip, self.thread)
         columns = chip.arch.grid[0]
@@ -100,7 +110,7 @@ class Names(dict):
             return registers[name]
         raise KeyError(name)
 
-    def _registers(self):
+    def _registers(self) -> dict[str, int]:
         try:
             return inspection.registers(self.chip, self.thread)
         except UsageError:
@@ -110,14 +120,14 @@ class Names(dict):
 class Values:
     """Something that is asked by index."""
 
-    def __init__(self, get):
+    def __init__(self, get: Callable[[Any], Any]) -> None:
         self._get = get
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self._get(index)
 
 
-def evaluated(code, text, chip, thread):
+def evaluated(code: CodeType, text: str, chip: Chip, thread: int) -> Any:
     """The value of a Python expression over `Names`."""
     try:
         return eval(code, {"__builtins__": {}}, Names(chip, thread))  # the user's own, in the user's own process
@@ -131,16 +141,17 @@ def evaluated(code, text, chip, thread):
 class Breakpoints:
     """All of them, by number."""
 
-    def __init__(self):
-        self._numbers, self.known = itertools.count(1), {}
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self.known: dict[int, Breakpoint] = {}
 
-    def add(self, location, asked, **options):
+    def add(self, location: Location, asked: str | None, **options: Any) -> Breakpoint:
         """A new `Breakpoint`."""
         one = Breakpoint(next(self._numbers), location, asked, **options)
         self.known[one.number] = one
         return one
 
-    def rows(self):
+    def rows(self) -> dict[tuple[int, Any], set[int]]:
         """{(base, program): rows} of all."""
         found = {}
         for one in self.known.values():
@@ -148,11 +159,11 @@ class Breakpoints:
                 found.setdefault(key, set()).update(rows)
         return found
 
-    def operations(self):
+    def operations(self) -> set[Op]:
         """Operations of all."""
         return {op for one in self.known.values() for op in one.location.operations}
 
-    def hit(self, chip, thread, program, row, at_row):
+    def hit(self, chip: Chip, thread: int, program: Any, row: int, at_row: bool) -> Breakpoint | None:
         """The first that stops a thread here, or None; `at_row`: it stands in front of a row, not of an operation at most."""
         posted = chip.arrays["threads"][thread]["operation"]
         for one in self.known.values():
@@ -167,14 +178,14 @@ class Breakpoints:
         return None
 
     @staticmethod
-    def _is_operation(chip, thread, one, posted):
+    def _is_operation(chip: Chip, thread: int, one: Breakpoint, posted: int) -> bool:
         if posted <= Op.SPEND or posted not in one.location.operations:
             return False
-        kind = one.location.operations[posted]
+        kind = one.location.operations[Op(posted)]
         return kind is None or kind == int(chip.arrays["contexts"][thread][ctx.ARG0])
 
 
-def failed_thread(chip, error):
+def failed_thread(chip: Chip, error: TensimError) -> int | None:
     """The thread that an error is about."""
     machine = chip.machine
     if machine["stop"] == st.STOP_ERROR:
@@ -188,7 +199,7 @@ def failed_thread(chip, error):
     return None
 
 
-def scheduled_thread(stops):
+def scheduled_thread(stops: EngineStops) -> int | None:
     """The thread whose event comes next, or None; `stops`: `EngineStops`."""
     event = stops.next_event()
     return -1 - event if -len(stops.chip.arrays["threads"]) <= event < 0 else None

@@ -1,12 +1,16 @@
 """Answers of the debugger's commands as lines for people."""
 
-from pathlib import Path
+from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Answer: TypeAlias = dict[str, Any]  # of a command, as plain data
 WIDTH = 100  # of a source line that is shown
 SHOWN_COLUMNS, SHOWN_ROWS = 8, 8  # of a Dst tile
 
 
-def stop_text(stop):
+def stop_text(stop: Answer) -> str:
     """Lines of a stop as plain data (`tensim.debugger.stops.Stop.as_json`)."""
     lines = [f"cycle {stop['cycle']:,}: {stop['reason']}{': ' + stop['text'] if stop['text'] else ''}"]
     if stop["at"] is not None and stop["reason"] != "ended":
@@ -16,7 +20,7 @@ def stop_text(stop):
     return "\n".join(lines)
 
 
-def thread_text(told):
+def thread_text(told: Answer) -> str:
     """A line about a thread."""
     at = f"{Path(told['file']).name}:{told['line']}" if told.get("file") else ""
     text = f"{told['core']} {told['thread']:6} {told['state']:7} {at}"
@@ -29,7 +33,7 @@ def thread_text(told):
     return f"{text}  before {told['operation']}"
 
 
-def answer_text(name, answer):
+def answer_text(name: str, answer: Answer | None) -> str:
     """Lines of the answer of a command."""
     if not answer:
         return ""
@@ -37,14 +41,14 @@ def answer_text(name, answer):
     return "\n".join(part for part in parts if part)
 
 
-def _breakpoint(answer):
+def _breakpoint(answer: Answer) -> str:
     one = answer["breakpoint"]
     pending = " (no kernel of that name is loaded yet)" if one["pending"] else ""
     condition = f" if {one['condition']}" if one["condition"] else ""
     return f"breakpoint {one['number']} at {one['location']}{condition}{pending}"
 
 
-def _breakpoints(answer):
+def _breakpoints(answer: Answer) -> str:
     lines = [_breakpoint({"breakpoint": one}) + f", hit {one['hits']} times" for one in answer["breakpoints"]]
     if answer["watched"]:
         one = answer["watched"]
@@ -52,15 +56,15 @@ def _breakpoints(answer):
     return "\n".join(lines) or "no breakpoints"
 
 
-def _threads(answer):
+def _threads(answer: Answer) -> str:
     return "\n".join(thread_text(one) for one in answer["threads"]) or "no thread runs"
 
 
-def _thread(answer):
+def _thread(answer: Answer) -> str:
     return thread_text(answer["thread"])
 
 
-def _source(answer):
+def _source(answer: Answer) -> str:
     at = answer["thread"]["line"]
     calls = answer["calls"] if len(answer["calls"]) > 1 else ()
     lines = [
@@ -69,13 +73,13 @@ def _source(answer):
     return "\n".join([*lines, *(f"  in {call}" for call in calls)])
 
 
-def _cause(answer):
+def _cause(answer: Answer) -> str:
     running = [f"  {thread_text(one)}" for one in answer["running"]]
     waiting = [f"  {line}" for line in answer["lines"]]
     return "\n".join([answer["cause"], *waiting, *(["these threads run:", *running] if running else [])])
 
 
-def _circular_buffers(answer):
+def _circular_buffers(answer: Answer) -> str:
     if not answer["circular_buffers"]:
         return "no circular buffers"
     lines = [" CB  used pages  bytes  format     pushed  popped   address     write      read  from -> to"]
@@ -88,26 +92,26 @@ def _circular_buffers(answer):
     return "\n".join(lines)
 
 
-def _semaphores(answer):
+def _semaphores(answer: Answer) -> str:
     lines = [f"semaphore {one['index']} at {one['address']:#x}: {one['value']}" for one in answer["semaphores"]]
     return "\n".join(lines) or "no semaphore has been changed"
 
 
-def _sections(answer):
+def _sections(answer: Answer) -> str:
     return (
         f"Dst of core {answer['core']}: {answer['tiles']} tiles in {answer['sections']} sections; acquired {answer['acquired']}, "
         f"committed {answer['committed']}, released {answer['released']}"
     )
 
 
-def _values(answer):
+def _values(answer: Answer) -> str:
     rows = answer["values"]
     lines = [f"tile {answer['tile']} (the first {SHOWN_ROWS} rows and columns)"]
     lines += ["  ".join(f"{value:11.5g}" for value in row[:SHOWN_COLUMNS]) for row in rows[:SHOWN_ROWS]]
     return "\n".join(lines)
 
 
-def _words(answer):
+def _words(answer: Answer) -> str:
     words, address = answer["words"], answer["address"]
     return "\n".join(
         f"{address + 4 * at:#9x}  " + " ".join(f"{word:08x}" for word in words[at : at + 8])
@@ -115,28 +119,28 @@ def _words(answer):
     )
 
 
-def _registers(answer):
+def _registers(answer: Answer) -> str:
     items = list(answer["registers"].items())
     return "\n".join(
         "  ".join(f"{name:>4} {value:08x}" for name, value in items[at : at + 8]) for at in range(0, len(items), 8)
     )
 
 
-def instruction_text(one):
+def instruction_text(one: Answer) -> str:
     """A line about an instruction."""
     at = f"  {Path(one['file']).name}:{one['line']}" if one["line"] else ""
     return f"{one['pc']:#7x}  {one['word']:08x}  {one['text']:40}{at}".rstrip()
 
 
-def _instruction(answer):
+def _instruction(answer: Answer) -> str:
     return instruction_text(answer["instruction"])
 
 
-def _instructions(answer):
+def _instructions(answer: Answer) -> str:
     return "\n".join(map(instruction_text, answer["instructions"]))
 
 
-def _transactions(answer):
+def _transactions(answer: Answer) -> str:
     lines = [
         f"{one['core']} {one['thread']:6} {one['kind']:12} {one['bytes']:6} bytes  NoC {one['noc']}  L1 {one['local']:#x}, "
         f"{one['target']} at {one['address']:#x}: {one['stage']}, since cycle {one['issued']:,}"
@@ -145,15 +149,15 @@ def _transactions(answer):
     return "\n".join(lines) or "no NoC transaction is under way"
 
 
-def _arguments(answer):
+def _arguments(answer: Answer) -> str:
     return f"unique: {answer['unique']}\ncommon: {answer['common']}"
 
 
-def _value(answer):
+def _value(answer: Answer) -> str:
     return f"{answer['expression']} = {answer['value']}"
 
 
-def _commands(answer):
+def _commands(answer: Answer) -> str:
     return "\n".join(
         f"{one['usage']:48} {one['help']}" + (f" ({', '.join(one['aliases'])})" if one["aliases"] else "")
         for one in answer["commands"]

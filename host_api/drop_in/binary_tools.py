@@ -1,10 +1,14 @@
 """The tools beside the compiler as far as the vendor's builds and tests call them: objcopy, size, nm, objdump."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 
-def run(name, arguments):
+def run(name: str, arguments: Sequence[str]) -> int:
     """Run the tool `name`; its exit status."""
     tool = TOOLS.get(name)
     if tool is None:
@@ -25,11 +29,11 @@ def run(name, arguments):
     return 0
 
 
-def _files(arguments):
+def _files(arguments: Iterable[str]) -> list[str]:
     return [one for one in arguments if not one.startswith("-")]
 
 
-def _sections(path):
+def _sections(path: str | Path) -> list[tuple[str, Any, bytes]]:
     from elftools.elf.elffile import ELFFile
 
     with open(path, "rb") as file:
@@ -42,7 +46,7 @@ def _sections(path):
 ALLOCATED, WRITABLE, EXECUTABLE = 2, 1, 4
 
 
-def size(arguments):
+def size(arguments: Sequence[str]) -> None:
     """A program's bytes of text, of data and of what starts as zero, as GNU's tool prints them."""
     print("   text\t   data\t    bss\t    dec\t    hex\tfilename")
     for path in _files(arguments):
@@ -60,7 +64,7 @@ def size(arguments):
         print(f"{text:7}\t{data:7}\t{zero:7}\t{total:7}\t{total:7x}\t{path}")
 
 
-def objcopy(arguments):
+def objcopy(arguments: Sequence[str]) -> None:
     """`-O binary`, with `-j SECTION` or without: the bytes of sections in the order of their addresses."""
     names, files, rest = [], [], iter(arguments)
     for one in rest:
@@ -89,14 +93,14 @@ def objcopy(arguments):
     Path(target).write_bytes(content)
 
 
-def nm(arguments):
+def nm(arguments: Sequence[str]) -> None:
     """Symbols with their values and kinds, in the order of their names."""
     from elftools.elf.elffile import ELFFile
 
     for path in _files(arguments):
         with open(path, "rb") as file:
             elf = ELFFile(file)
-            table = elf.get_section_by_name(".symtab")
+            table: Any = elf.get_section_by_name(".symtab")
             symbols = [one for one in (table.iter_symbols() if table else ()) if one.name]
             for symbol in sorted(symbols, key=lambda one: one.name):
                 undefined = symbol["st_shndx"] == "SHN_UNDEF"
@@ -104,7 +108,7 @@ def nm(arguments):
                 print(f"{value} {_kind(elf, symbol)} {symbol.name}")
 
 
-def _kind(elf, symbol):
+def _kind(elf: Any, symbol: Any) -> str:
     place = symbol["st_shndx"]
     if place == "SHN_UNDEF":
         return "w" if symbol["st_info"]["bind"] == "STB_WEAK" else "U"
@@ -122,7 +126,7 @@ def _kind(elf, symbol):
     return letter.upper() if symbol["st_info"]["bind"] == "STB_GLOBAL" else letter
 
 
-def objdump(arguments):
+def objdump(arguments: Sequence[str]) -> None:
     """`-d`: the instructions of programs, RISC-V and Tensix, below the lines that they come from."""
     from tensim.sim.cores.disassembly.elf_listing import elf_listing
 
@@ -137,7 +141,7 @@ def objdump(arguments):
             print(f"{entry['pc']:8x}:  {entry['text']}")
 
 
-def _chip(path):
+def _chip(path: str | Path) -> str:
     """The chip of a program, by the extensions that its cores have."""
     attributes = [data for name, _, data in _sections(path) if name == ".riscv.attributes"]
     return "blackhole" if any(b"_zba" in data for data in attributes) else "wormhole_b0"

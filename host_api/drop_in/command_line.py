@@ -3,14 +3,19 @@
 Options that say how that compiler optimises, warns or writes files in between change nothing here and are passed over.
 """
 
+from __future__ import annotations
+
 import itertools
 import os
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from tensim.sim.errors import UsageError
 
+Source: TypeAlias = tuple[str, str]  # name, language
 # -mcpu: (chip, whether it is a processor that has Tensix instructions)
 PROCESSORS = {
     "tt-wh": ("wormhole_b0", False), "tt-wh-tensix": ("wormhole_b0", True),
@@ -49,23 +54,23 @@ class Command:
     chip: str
     is_tensix: bool
     level: str
-    sources: tuple
-    objects: tuple
-    front: tuple
-    scripts: tuple
-    linker: tuple
-    libraries: tuple
+    sources: tuple[Source, ...]
+    objects: tuple[str, ...]
+    front: tuple[str, ...]
+    scripts: tuple[str, ...]
+    linker: tuple[str, ...]
+    libraries: tuple[str, ...]
     has_start: bool
     whole_program: bool
-    depends: tuple | None
+    depends: tuple[str, str] | None
     for_size: bool = False
 
     @property
-    def is_link(self):
+    def is_link(self) -> bool:
         return self.step == "link"
 
 
-def expanded(arguments, folder):
+def expanded(arguments: Iterable[str], folder: str | Path) -> Iterator[str]:
     """Arguments with the content of files of arguments (@FILE) in their place."""
     for one in arguments:
         path = Path(folder, one[1:])
@@ -76,13 +81,22 @@ def expanded(arguments, folder):
 
 
 class _Reader:
-    def __init__(self):
-        self.step, self.output, self.language, self.processor, self.level = "link", None, None, None, "O0"
-        self.sources, self.objects, self.front, self.scripts, self.linker, self.libraries = [], [], [], [], [], []
-        self.depends_file, self.depends_target, self.depends = None, None, False
+    def __init__(self) -> None:
+        self.step, self.level, self.depends = "link", "O0", False
+        self.output: str | None = None
+        self.language: str | None = None
+        self.processor: str | None = None
+        self.sources: list[Source] = []
+        self.objects: list[str] = []
+        self.front: list[str] = []
+        self.scripts: list[str] = []
+        self.linker: list[str] = []
+        self.libraries: list[str] = []
+        self.depends_file: str | None = None
+        self.depends_target: str | None = None
         self.whole_program, self.has_start = False, True
 
-    def file(self, name):
+    def file(self, name: str) -> None:
         language = self.language if self.language is not None else LANGUAGES.get(os.path.splitext(name)[1])
         if name == "-" and language is None:
             raise UsageError("-E or -x required when input is from standard input")
@@ -91,7 +105,7 @@ class _Reader:
         else:
             self.sources.append((name, language))
 
-    def valued(self, name, value):
+    def valued(self, name: str, value: str) -> None:
         if name in FOR_CLANG:
             self.front += [name, value]
         elif name == "-o":
@@ -115,7 +129,7 @@ class _Reader:
         elif name == "-Xpreprocessor":
             self.front.append(value)
 
-    def option(self, one):
+    def option(self, one: str) -> None:
         if one in LEVELS:
             self.level = LEVELS[one]
         elif one in ("-c", "-E"):
@@ -140,7 +154,7 @@ class _Reader:
             raise UsageError(f"{one}: builds that count which lines run need the vendor's compiler")
 
 
-def read(arguments, folder):
+def read(arguments: Sequence[str], folder: str | Path) -> Command:
     """The `Command` of a command line, without the program's name.  UsageError for one that cannot be done here."""
     reader, waiting = _Reader(), iter(expanded(arguments, folder))
     for one in waiting:
@@ -161,11 +175,11 @@ def read(arguments, folder):
     return _command(reader)
 
 
-def _question(one):
+def _question(one: str) -> Command:
     return Command("version", one, "", False, "O0", (), (), (), (), (), (), False, False, None)
 
 
-def _command(reader):
+def _command(reader: _Reader) -> Command:
     if not reader.sources and not reader.objects:
         raise UsageError("no input files")
     if reader.processor not in PROCESSORS:
@@ -186,10 +200,10 @@ def _command(reader):
     )  # fmt: skip
 
 
-def _defined(front):
+def _defined(front: Iterable[str]) -> set[str]:
     """Names that options for clang define."""
     return {value.partition("=")[0] for name, value in itertools.pairwise(front) if name == "-D"}
 
 
-def _is_header(sources):
+def _is_header(sources: Sequence[Source]) -> bool:
     return bool(sources) and all(language.endswith("-header") for _, language in sources)

@@ -3,9 +3,12 @@
 What it makes is kept by the content of everything that went in, as kernels are.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from tensim.sim.errors import TensimError
 VERSION = "riscv-tt-elf-g++ (tensim's stand-in for the vendor's compiler) 15.1.0\n"
 
 
-def compile(arguments, folder, standard_input=b""):
+def compile(arguments: Sequence[str], folder: str | Path, standard_input: bytes = b"") -> tuple[int, bytes]:
     """(exit status, messages as bytes) of a command line, without the program's name, that runs in `folder`."""
     from tensim.drop_in.translation import Failed
 
@@ -28,7 +31,7 @@ def compile(arguments, folder, standard_input=b""):
         return 1, f"riscv-tt-elf-g++: error: {error}\n".encode()
 
 
-def _carry_out(command, folder, text):
+def _carry_out(command: command_line.Command, folder: Path, text: bytes) -> bytes:
     if command.step == "version":
         return VERSION.encode()
     if command.step == "header":
@@ -42,7 +45,7 @@ def _carry_out(command, folder, text):
     return b""
 
 
-def _outputs(command, content):
+def _outputs(command: command_line.Command, content: bytes) -> list[tuple[str, bytes]]:
     if command.step == "preprocess":
         return [(command.output or "/dev/stdout", content)]
     if command.is_link:
@@ -50,14 +53,14 @@ def _outputs(command, content):
     return [(command.output or f"{Path(command.sources[0][0]).stem}.o", content)]
 
 
-def _header(command, folder):
+def _header(command: command_line.Command, folder: Path) -> bytes:
     """A precompiled header: clang reads the header itself, and passes over this file."""
     (source, _), *_ = command.sources
     Path(folder, command.output or f"{source}.gch").write_bytes(b"")
     return b""
 
 
-def _built(command, folder, text):
+def _built(command: command_line.Command, folder: Path, text: bytes) -> tuple[bytes, list[str]]:
     """(Content of what is made, names of files that went in), kept by what went in."""
     from tensim.drop_in.translation import tools_of
     from tensim.sim.cores.riscv import compiler as kernels
@@ -66,7 +69,7 @@ def _built(command, folder, text):
     return kernels.cached_files(key, lambda: _build(command, folder, text))
 
 
-def _digest():
+def _digest() -> str:
     """What changes the result of a command beside its files: the pass over vector programs, and this package."""
     from tensim.sim.cores.riscv.compiler import digest
     from tensim.sim.cores.riscv.llk.translation import LLK_INCLUDE, pass_digest
@@ -76,7 +79,7 @@ def _digest():
     return pass_digest() + digest(b"".join(path.read_bytes() for path in files))
 
 
-def _build(command, folder, text):
+def _build(command: command_line.Command, folder: Path, text: bytes) -> tuple[bytes, list[str]]:
     from tensim.drop_in.translation import NoRoom
 
     try:
@@ -85,11 +88,13 @@ def _build(command, folder, text):
         return _made(replace(command, for_size=True), folder, text)
 
 
-def _made(command, folder, text):
+def _made(command: command_line.Command, folder: Path, text: bytes) -> tuple[bytes, list[str]]:
     from tensim.drop_in import linking, translation
 
-    with tempfile.TemporaryDirectory(prefix="tensim-") as scratch:
-        scratch, objects, inputs = Path(scratch), [], []
+    with tempfile.TemporaryDirectory(prefix="tensim-") as folder_of_parts:
+        scratch = Path(folder_of_parts)
+        objects: list[Path] = []
+        inputs: list[str] = []
         for number, (name, language) in enumerate(command.sources):
             source = Path(folder, name)
             if name == "-":
@@ -105,7 +110,7 @@ def _made(command, folder, text):
         return program, inputs + others
 
 
-def main(arguments):
+def main(arguments: Sequence[str]) -> int:
     """Run as the program `arguments[0]`."""
     name, *rest = arguments
     name = name.rpartition("-")[2]

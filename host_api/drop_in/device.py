@@ -3,12 +3,20 @@
 It is what `tensim.library.server.Server` serves; a tile that stops at what is not modelled is told of once, as it happens.
 """
 
+from __future__ import annotations
+
 import sys
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensim.drop_in.launch_log import LaunchLog
 from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
 from tensim.sim.register_level.chip import RegisterChip
+
+if TYPE_CHECKING:
+    from tensim.library.mailboxes import Layout
+    from tensim.library.server import HostMemoryLink
+    from tensim.sim.arch import Arch
 
 SLOW, FAST = DISPATCH = "slow", "fast"
 WORK_CYCLES = 2000  # between two looks whether the host says anything
@@ -36,9 +44,17 @@ class RegisterDevice:
     takes_writes = False  # each means something at its own time
     told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
 
-    def __init__(self, arch, channels, layout, link, options):
+    def __init__(
+        self,
+        arch: Arch,
+        channels: Sequence[Sequence[tuple[int, int]]],
+        layout: Layout,
+        link: Callable[[], HostMemoryLink | None],
+        options: Options,
+    ) -> None:
         self.name = f"{arch.name} {arch.board}"
-        self.arch, self.errors = arch, []
+        self.arch = arch
+        self.errors: list[str] = []
         self.chip = RegisterChip(
             arch,
             channels,
@@ -54,26 +70,26 @@ class RegisterDevice:
         self.tiles, self._waits_in_memory = self, options.dispatch == FAST
         self.read, self.write = self.chip.read, self.chip.write
 
-    def polls(self, *place):
+    def polls(self, *place: int) -> bool:
         """No read makes anything run but by its time."""
         return False
 
     @property
-    def works_by_itself(self):
+    def works_by_itself(self) -> bool:
         """Does anything happen while the host is silent?"""
         return self._waits_in_memory and self.chip.is_busy
 
-    def work(self):
+    def work(self) -> bool:
         """Go on while the host is silent; False when it should be listened to: nothing happens, or it was written to."""
         written = self.chip.host.written
         self.chip.run(self.chip.now + WORK_CYCLES)
         return self.chip.is_busy and self.chip.host.written == written
 
-    def _tell(self, error):
+    def _tell(self, error: Exception) -> None:
         self.errors.append(str(error))
         print(f"tensim: {error}", file=sys.stderr, flush=True)
 
-    def result(self):
+    def result(self) -> dict[str, Any]:
         """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions
         of cores, what those out of reset do at the end, work of units; launches; registers that are not modelled."""
         cycles, clock = self.chip.now, self.arch.clock_mhz

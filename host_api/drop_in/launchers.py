@@ -1,5 +1,7 @@
 """Programs under the names of the vendor's tools, which run the stand-ins with this Python."""
 
+from __future__ import annotations
+
 import os
 import shlex
 import sys
@@ -9,7 +11,7 @@ TOOLS = "g++ gcc c++ objcopy size nm objdump".split()
 PREFIX = "riscv-tt-elf-"
 
 
-def install_tools(folder):
+def install_tools(folder: str | Path) -> list[Path]:
     """Write the launchers into a folder, which is made; the paths written."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -20,7 +22,7 @@ def install_tools(folder):
     return paths
 
 
-def _install(path, text):
+def _install(path: Path, text: str) -> None:
     """Let a program lie at a path.  One that is there already stays: another process may run it."""
     if path.is_file() and path.read_text() == text:
         return

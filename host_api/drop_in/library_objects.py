@@ -4,19 +4,27 @@ Their sources lie in the same tree, `tt_metal/hw` beside `runtime/hw/lib/CHIP`; 
 tree's own build does it.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from tensim.drop_in.command_line import read
+
+if TYPE_CHECKING:
+    from tensim.drop_in.command_line import Command
 
 SLIM = b"__gnu_lto_slim"
 CHIP_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}
 PROCESSORS = {"wormhole_b0": "tt-wh", "blackhole": "tt-bh"}
 
 
-def is_slim(path):
+def is_slim(path: Path) -> bool:
     """Whether an object has no machine code of its own."""
     return SLIM in path.read_bytes()
 
 
-def source_of(path, chip):
+def source_of(path: Path, chip: str) -> tuple[Path, Path]:
     """(Root of the tree, source of an object of its library); FileNotFoundError."""
     root = next((folder.parent for folder in path.parents if folder.name == "runtime"), path.parent)
     hardware, family = root / "tt_metal/hw", CHIP_NAMES[chip]
@@ -29,7 +37,7 @@ def source_of(path, chip):
     raise FileNotFoundError(f"{path} has no machine code, and its source is not below {hardware}")
 
 
-def command_for(root, source, chip):
+def command_for(root: Path, source: Path, chip: str) -> Command:
     """The `Command` by which the tree's build makes an object."""
     metal, family, inner = root / "tt_metal", CHIP_NAMES[chip], f"hw/inc/internal/tt-1xx/{CHIP_NAMES[chip]}"
     folders = ["api", "api/tt-metalium", "hw/inc", "hw/inc/debug", "hw/firmware/src/tt-1xx", inner]

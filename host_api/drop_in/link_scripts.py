@@ -5,6 +5,8 @@ and are no part of the program.  ld.lld gives an address to parts of a program a
 segment or in one for each, and are told apart again in the linked file (`tensim.drop_in.program_file`).
 """
 
+from __future__ import annotations
+
 import re
 
 SECTION = re.compile(
@@ -17,11 +19,11 @@ SEGMENTS = re.compile(r"^\s*PHDRS\b", re.M)
 OUTSIDE_BYTES = 1 << 20  # from the address of one such section to that of the next
 
 
-def readable(text):
+def readable(text: str) -> tuple[str, list[str]]:
     """(The text of a script in ld.lld's words, names of its sections outside of the program)."""
     names, regions, has_segments = [], [], SEGMENTS.search(text)
 
-    def outside(found):
+    def outside(found: re.Match[str]) -> str:
         if ">" in found["end"]:
             return found[0]
         names.append(found["name"])

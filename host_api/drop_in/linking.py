@@ -1,9 +1,13 @@
 """Objects to a program, by ld.lld with the command's scripts."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensim.drop_in import library_objects
 from tensim.drop_in.link_scripts import readable
@@ -11,6 +15,10 @@ from tensim.drop_in.program_file import finished
 from tensim.drop_in.translation import Failed, NoRoom, to_object, tools_of
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.engine.sealed_files import write_atomically
+
+if TYPE_CHECKING:
+    from tensim.drop_in.command_line import Command
+    from tensim.sim.cores.riscv.toolchain import Toolchain
 
 # Options that name no files, and those of GNU's linker that change nothing here
 IGNORED = re.compile(
@@ -21,7 +29,7 @@ TOO_LONG = "will not fit in region"  # ld.lld of a section
 ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections --no-relax -m elf32lriscv".split()
 
 
-def link(command, objects, folder, scratch):
+def link(command: Command, objects: Iterable[Path], folder: Path, scratch: Path) -> tuple[bytes, list[str]]:
     """(The program's bytes, names of the other files that went in).  Failed with the messages, NoRoom if it is too long."""
     tools, target = tools_of(command), scratch / "program.elf"
     scripts, inputs, outside = [], [], []
@@ -46,7 +54,7 @@ def link(command, objects, folder, scratch):
     return finished(target.read_bytes(), outside), inputs
 
 
-def _with_code(path, command, scratch, inputs):
+def _with_code(path: Path, command: Command, scratch: Path, inputs: list[str]) -> str:
     """An object that can be linked: itself, or what is compiled in its place."""
     inputs.append(str(path))
     try:
@@ -61,7 +69,7 @@ def _with_code(path, command, scratch, inputs):
     return str(made)
 
 
-def _option(one, folder, inputs):
+def _option(one: str, folder: Path, inputs: list[str]) -> str:
     """An option whose file does not depend on where the linker runs."""
     found = re.fullmatch(r"--?(just-symbols|R)=(.*)", one)
     if found is None:
@@ -70,7 +78,7 @@ def _option(one, folder, inputs):
     return f"--just-symbols={inputs[-1]}"
 
 
-def support_object(tools):
+def support_object(tools: Toolchain) -> str:
     """The object of memory functions and hooks of the language, made once."""
     source = toolchain.PACKAGE / "runtime.cpp"
     key = hashlib.sha256(repr(tools).encode() + source.read_bytes()).hexdigest()[:16]

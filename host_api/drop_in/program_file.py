@@ -11,7 +11,10 @@ So the second header of the attributes becomes the segment that was left out, an
 longer say so; a segment that held such a section alone is none.
 """
 
+from __future__ import annotations
+
 import struct
+from collections.abc import Collection, Sequence
 
 PT_NULL, PT_LOAD, ALLOCATED, READ_WRITE = 0, 1, 2, 6
 FILE_HEADER = struct.Struct("<16xHHIIIIIHHHHHH")  # behind the identification: type, machine, version, entry, ...
@@ -20,9 +23,9 @@ SECTION = struct.Struct("<IIIIIIIIII")
 NAMES_AT = 50  # in the file's header: the number of the section of names
 
 
-def finished(content, for_host=()):
+def finished(program: bytes, for_host: Collection[str] = ()) -> bytes:
     """The bytes of a 32-bit program, changed in these ways; `for_host`: names of sections outside of the program."""
-    content = bytearray(content)
+    content = bytearray(program)
     _, _, _, _, segments, sections, _, _, segment_size, n_segments, section_size, n_sections, _ = (
         FILE_HEADER.unpack_from(content)
     )
@@ -40,12 +43,12 @@ def finished(content, for_host=()):
     return bytes(content)
 
 
-def _take_out(content, at):
+def _take_out(content: bytearray, at: int) -> None:
     name, kind, flags, *rest = SECTION.unpack_from(content, at)
     SECTION.pack_into(content, at, name, kind, flags & ~ALLOCATED, *rest)
 
 
-def _hand_to_host(content, places, headers, names):
+def _hand_to_host(content: bytearray, places: Sequence[int], headers: Sequence[int], names: Collection[str]) -> None:
     """Take sections of these names, and segments that hold such ones alone, out of the program."""
     (number,) = struct.unpack_from("<H", content, NAMES_AT)
     texts = SECTION.unpack_from(content, places[number])[4]
@@ -62,7 +65,7 @@ def _hand_to_host(content, places, headers, names):
             SEGMENT.pack_into(content, at, PT_NULL, offset, address, *rest)
 
 
-def _is_outside(content, at, headers):
+def _is_outside(content: bytearray, at: int, headers: Sequence[int]) -> bool:
     """Whether a section is an empty part of the program outside of all segments."""
     _, _, flags, address, _, size, *_ = SECTION.unpack_from(content, at)
     if not flags & ALLOCATED or size:
@@ -71,7 +74,7 @@ def _is_outside(content, at, headers):
     return not any(kind == PT_LOAD and start <= address <= start + n for kind, _, start, _, _, n, _, _ in loaded)
 
 
-def _second_of_a_kind(content, headers):
+def _second_of_a_kind(content: bytearray, headers: Sequence[int]) -> int | None:
     """The place of a segment's header that says what one before it says."""
     seen = set()
     for at in headers:

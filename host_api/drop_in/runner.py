@@ -3,12 +3,16 @@
 The chip lives in our process; the command's driver loads `libtensim_wh.so` or `libtensim_bh.so`, which passes accesses on.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from tensim.drop_in.device import FAST, SLOW, RegisterDevice
 from tensim.drop_in.launchers import install_tools
@@ -21,6 +25,11 @@ from tensim.sim.arch import load_arch
 from tensim.sim.chip.first_compilation import compile_tile
 from tensim.sim.errors import UsageError
 
+if TYPE_CHECKING:
+    from tensim.drop_in.device import Options
+    from tensim.library.mailboxes import Layout
+    from tensim.sim.arch import Arch
+
 ROOM = "device"  # of the cache
 SLOW_DISPATCH = "TT_METAL_SLOW_DISPATCH_MODE"
 SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH of the vendor's LLK suite
@@ -30,11 +39,11 @@ SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH
 class Place:
     """Where a chip stands: its `Arch`, what lies around the command, the way to its memory."""
 
-    arch: object
+    arch: Arch
     surroundings: environment.Surroundings
-    layout: object  # `tensim.library.mailboxes.Layout` of the library
+    layout: Layout  # of the library
 
-    def variables(self, socket, dispatch=SLOW):
+    def variables(self, socket: str | Path, dispatch: str = SLOW) -> dict[str, str]:
         """Environment of the command."""
         names = self.surroundings.variables(socket, self.arch)
         if dispatch == FAST:
@@ -42,7 +51,7 @@ class Place:
         return names | {"CHIP_ARCH": SUITE_NAMES[self.arch.name]}
 
 
-def place_of(name, overrides, python=None):
+def place_of(name: str, overrides: dict[str, Any], python: str | None = None) -> Place:
     """The `Place` of a chip.  UsageError for one that the driver cannot be told of, and where its descriptions are missing."""
     library, plain = environment.find_library(python), load_arch(name)
     if plain.name not in environment.DEVICES:
@@ -54,33 +63,34 @@ def place_of(name, overrides, python=None):
 class _Chip:
     """A chip that waits behind a socket for whoever opens it."""
 
-    def __init__(self, place, options):
+    def __init__(self, place: Place, options: Options) -> None:
         compile_tile()
-        self._place, self._options, self.device = place, options, None
+        self._place, self._options = place, options
+        self.device: RegisterDevice | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="tensim-")
         self.socket = Path(self._folder.name) / "device"
         self.server = Server(self.socket, self._open, None)
 
-    def _open(self):
+    def _open(self) -> RegisterDevice:
         place = self._place
         self.device = RegisterDevice(
             place.arch, place.surroundings.channels, place.layout, lambda: self.server.host_memory, self._options
         )
         return self.device
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *raised):
+    def __exit__(self, *raised: object) -> None:
         self.server.close()
         self._folder.cleanup()
 
-    def result(self):
+    def result(self) -> dict[str, Any] | None:
         """What the device did, as JSON; None when nobody opened it."""
         return self.device.result() if self.device is not None else None
 
 
-def run(command, place, options):
+def run(command: Sequence[str], place: Place, options: Options) -> tuple[int, dict[str, Any] | None]:
     """Run a command; (its exit status, `RegisterDevice.result` or None when nobody opened it).  UsageError: no such command."""
     with _Chip(place, options) as chip:
         try:
@@ -98,7 +108,7 @@ def run(command, place, options):
         return status, chip.result()
 
 
-def wait(place, options, tell):
+def wait(place: Place, options: Options, tell: Callable[[dict[str, str]], object]) -> tuple[int, dict[str, Any] | None]:
     """Let a chip stand there until Ctrl-C; `tell(variables)` is told the environment in which a command finds it."""
     with _Chip(place, options) as chip:
         tell(place.variables(chip.socket, options.dispatch))

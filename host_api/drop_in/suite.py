@@ -3,6 +3,8 @@
 Its tests name headers by their place in the tree, and expect a compiler among themselves (tests/helpers/test_config.py of tt-llk).
 """
 
+from __future__ import annotations
+
 import atexit
 import hashlib
 import os
@@ -22,12 +24,12 @@ BUILD = (
 )
 
 
-def is_suite(folder):
+def is_suite(folder: str | Path) -> bool:
     """Is it the folder of the suite's Python tests?"""
     return (Path(folder) / MARK).is_file()
 
 
-def prepared(folder):
+def prepared(folder: str | Path) -> Path:
     """The folder of Python tests of a copy of a suite whose Python tests lie in `folder`; UsageError outside a whole tree."""
     tests = Path(folder).resolve().parent
     metal = tests.parents[1]
@@ -52,7 +54,7 @@ def prepared(folder):
     return copy / tests.name / Path(folder).resolve().name
 
 
-def build_apart(folder, arch):
+def build_apart(folder: str | Path, arch: str) -> None:
     """Let the tests of a copy build in a folder of this process, which goes with it: two surveys at once, of one chip too, do not
     write to the same files.  What they compile is kept elsewhere.
     """

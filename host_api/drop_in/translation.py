@@ -1,15 +1,24 @@
 """One source of a command to one object: flags, front end, the pass over vector programs, messages."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from tensim.drop_in import naked
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.llk import translation
 from tensim.sim.errors import KernelCompileError
 
+if TYPE_CHECKING:
+    from tensim.drop_in.command_line import Command
+    from tensim.sim.cores.riscv.toolchain import Toolchain
+
 HERE = Path(__file__).resolve().parent / "include"
+Source: TypeAlias = tuple[Path, str]  # file, language
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
 OF_OWN_BUILDS = (
     "-Werror=uninitialized",
@@ -30,7 +39,7 @@ STANDARD = (
 )
 
 
-def tools_of(command):
+def tools_of(command: Command) -> Toolchain:
     """The compiler of a command's chip, Blackhole's with atomic instructions.
 
     Its objects leave nothing for the linker to shorten, which keeps their labels out.
@@ -42,7 +51,7 @@ def tools_of(command):
     return replace(tools, flags=(*flags, "-mno-relax"))
 
 
-def flags_of(command, tools, folder):
+def flags_of(command: Command, tools: Toolchain, folder: Path) -> list[str]:
     """Flags of a source in C++."""
     include, _ = toolchain.prepared(tools, command.level)
     flags = [flag for flag in tools.flags if flag not in OF_OWN_BUILDS]
@@ -52,7 +61,7 @@ def flags_of(command, tools, folder):
     return [*flags, f"-I{HERE}", f"-I{translation.LLK_INCLUDE}", *placed(command.front, folder)]
 
 
-def placed(options, folder):
+def placed(options: Iterable[str], folder: Path) -> list[str]:
     """Options of the front end with folders and files that do not depend on where the compiler runs."""
     options, result = iter(options), []
     for one in options:
@@ -67,7 +76,7 @@ def placed(options, folder):
     return result
 
 
-def to_object(command, source, target, folder, scratch):
+def to_object(command: Command, source: Source, target: Path, folder: Path, scratch: Path) -> list[str]:
     """Compile one source; names of the files that went in.  `source`: (file, language); Failed with the messages."""
     path, language = source
     tools = tools_of(command)
@@ -76,10 +85,10 @@ def to_object(command, source, target, folder, scratch):
         return _plain(command, tools, path, language, target, folder, scratch)
     flags = [*flags_of(command, tools, folder), *reproducible(folder, scratch)]
 
-    def failed(messages):
+    def failed(messages: str) -> NoReturn:
         raise Failed(messages)
 
-    def prepare(text):
+    def prepare(text: str) -> str:
         text = closed_program(text) if command.whole_program else kept_whole(text)
         return naked.apart(aligned(with_own_functions(text) if command.for_size else text))
 
@@ -92,12 +101,12 @@ def to_object(command, source, target, folder, scratch):
         raise Failed(f"{place}: error: {error.message}\n{error.hint or ''}\n") from error
 
 
-def reproducible(folder, scratch):
+def reproducible(folder: Path, scratch: Path) -> tuple[str, str]:
     """Flags by which debug information names the folder where the command runs, and none of files in between."""
     return f"-ffile-compilation-dir={folder}", f"-fdebug-prefix-map={scratch}=."
 
 
-def preprocessed(command, source, folder):
+def preprocessed(command: Command, source: Source, folder: Path) -> bytes:
     """The text of a source after its preprocessor, as bytes.  Failed with the messages."""
     path, language = source
     tools = tools_of(command)
@@ -109,7 +118,9 @@ def preprocessed(command, source, folder):
     return result.stdout.encode()
 
 
-def _plain(command, tools, path, language, target, folder, scratch):
+def _plain(
+    command: Command, tools: Toolchain, path: Path, language: str, target: Path, folder: Path, scratch: Path
+) -> list[str]:
     """A source in C or assembler."""
     kept = [flag for flag in tools.flags if not flag.startswith("-std=") and flag not in OF_OWN_BUILDS]
     depends = scratch / f"{path.stem}.d"
@@ -135,7 +146,7 @@ def _plain(command, tools, path, language, target, folder, scratch):
 LOOSE = re.compile(r"^(@[\w.$]+ = .*?(?:global|constant) [\[{%<].*|  %[\w.]+ = alloca [\[{%<].*), align [12]\b", re.M)
 
 
-def aligned(text):
+def aligned(text: str) -> str:
     """A module's text whose arrays and structures lie at words, as GCC for RISC-V has it: firmware copies them word by word."""
     return LOOSE.sub(r"\1, align 4", text)
 
@@ -146,7 +157,7 @@ USED = re.compile(r"^@llvm\.(?:compiler\.)?used = appending global \[\d+ x ptr\]
 SYMBOL = re.compile(r"@([\w.$]+)")
 
 
-def kept_whole(text):
+def kept_whole(text: str) -> str:
     """A module's text whose variables and functions that are marked as used stay, though nothing refers to them."""
     marked = ", ".join(dict.fromkeys(one for found in USED.findall(text) for one in found.split(", ")))
     used = f'@llvm.used = appending global [{marked.count("@")} x ptr] [{marked}], section "llvm.metadata"\n'
@@ -154,11 +165,11 @@ def kept_whole(text):
     return USED.sub(lambda _: next(lists, ""), text)
 
 
-def closed_program(text):
+def closed_program(text: str) -> str:
     """A module's text in which variables that nothing else can name are its own."""
     used = {name for found in USED.findall(text) for name in SYMBOL.findall(found)}
 
-    def closed(found):
+    def closed(found: re.Match[str]) -> str:
         is_kept = found[1].split(" ")[0].removeprefix("@") in used or 'section "' in found[0]
         return found[0] if is_kept else f"{found[1]}internal {found[2]}"
 
@@ -169,7 +180,7 @@ INLINE = re.compile(r"^define linkonce_odr (?:dso_local |hidden )*(.*\{)$", re.M
 GROUP = re.compile(r" comdat(?:\(\$[^)]*\))?(?= )")  # of equal functions, of which the linker keeps one
 
 
-def with_own_functions(text):
+def with_own_functions(text: str) -> str:
     """A module's text whose inline functions are its own: what all their calls say alike need not be asked in them.
 
     The vendor's compiler makes a copy of a function for such calls (interprocedural constant propagation).

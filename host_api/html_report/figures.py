@@ -1,6 +1,10 @@
 """What the page draws, computed from the data of a result: key figures, heat map, roofline, bars, strip of launches."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 CELL = 44  # pixels of a core in the heat map
 METRICS = ("active", "work", "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2")
@@ -13,7 +17,7 @@ SPARK = (110, 22)  # pixels of a chart of windows
 TENSOR_UNITS = ("TRISC0", "TRISC1", "TRISC2")
 
 
-def key_figures(data):
+def key_figures(data: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """[(name, value, explanation)] of the run."""
     noc, dram = data.get("noc") or {}, data.get("dram") or {}
     found = [
@@ -39,11 +43,11 @@ def key_figures(data):
     return found
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def grid(cores):
+def grid(cores: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The heat map: {"width", "height", "cells": [{"x", "y", "core", "shares": {metric: share}}], "cell", "metrics"}, or None."""
     rows = (cores or {}).get("rows")
     if not rows:
@@ -60,7 +64,7 @@ def grid(cores):
     }  # fmt: skip
 
 
-def roofline(told):
+def roofline(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The run under its roofs, in pixels: {"width", "height", "roofs": [{"name", "points", "x", "y"}], "point", "ticks"...}.
 
     None when the run did no arithmetic or touched no DRAM.
@@ -89,21 +93,21 @@ def roofline(told):
     }  # fmt: skip
 
 
-def _decades(low, high):
+def _decades(low: float, high: float) -> tuple[float, float]:
     """The powers of ten around a range."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     return 10.0**first, 10.0 ** max(last, first + 1)
 
 
-def _powers(low, high):
+def _powers(low: float, high: float) -> list[float]:
     return [10.0**e for e in range(round(math.log10(low)), round(math.log10(high)) + 1)]
 
 
-def _short(value):
+def _short(value: float) -> str:
     return f"{value:g}" if value < 1e5 else f"1e{round(math.log10(value))}"
 
 
-def thread_bars(breakdown):
+def thread_bars(breakdown: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """For each kind of thread [{"kind", "share", "name"}]: work, the largest waits, the others, and nothing to do."""
     found = {}
     for thread, part in breakdown.items():
@@ -121,14 +125,14 @@ def thread_bars(breakdown):
     return found
 
 
-def _kind(reason):
+def _kind(reason: str) -> str:
     """The colour of a wait."""
     if reason.startswith("cb_"):
         return "cb"
     return "noc" if reason.startswith("noc_") else "semaphore" if reason == "semaphore" else "unit"
 
 
-def buffers(told):
+def buffers(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Circular buffers with the bars of their fill levels: heights from 0 to 1, the highest one 1."""
     found = []
     for one in told:
@@ -137,20 +141,22 @@ def buffers(told):
     return found
 
 
-def over_time(shares):
+def over_time(shares: Sequence[float]) -> list[tuple[float, float, float, float]]:
     """Shares of windows as bars of a small chart: [(x, y, height, share)] in pixels, the chart `SPARK` wide and high."""
     width, height = SPARK
     step = width / max(len(shares), 1)
     return [(i * step, height * (1 - share), max(height * share, 0.6), share) for i, share in enumerate(shares)]
 
 
-def with_occupancy(rows, told, *names):
+def with_occupancy(
+    rows: Iterable[dict[str, Any]], told: Iterable[Mapping[str, Any]], *names: str
+) -> list[dict[str, Any]]:
     """Rows of links or channels, which `names` name, with "bars": how busy they were over time, [] where that is not known."""
     found = {tuple(one[name] for name in names): over_time(one["busy_shares"]) for one in told}
     return [row | {"bars": found.get(tuple(row[name] for name in names), [])} for row in rows]
 
 
-def strip(launches, programs):
+def strip(launches: Sequence[Mapping[str, Any]], programs: Sequence[Any]) -> dict[str, Any] | None:
     """Launches over time, and the threads of the longest one: {"width", "launches": [...], "threads": [...], ...}, or None."""
     if not launches:
         return None
@@ -174,14 +180,14 @@ def strip(launches, programs):
     }  # fmt: skip
 
 
-def _program(programs, number):
+def _program(programs: Sequence[Any], number: int) -> str:
     """Name of a program; a replay of a binary of programs has names only."""
     if number >= len(programs):
         return f"program {number}"
     return programs[number]["name"] if isinstance(programs[number], dict) else programs[number]
 
 
-def _rows(launch):
+def _rows(launch: Mapping[str, Any]) -> dict[tuple[int, str], float]:
     """{(core, processor): row in pixels} of a launch's threads, core by core."""
     threads, rows, at = launch["threads"], {}, 0.0
     places = sorted(set(zip(threads["core"], threads["processor"], strict=True)))
@@ -193,11 +199,11 @@ def _rows(launch):
     return rows
 
 
-def _height(launch):
+def _height(launch: Mapping[str, Any]) -> float:
     return max(_rows(launch).values()) + ROW
 
 
-def _threads(launch):
+def _threads(launch: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The threads of a launch as bars: from start to end, the fuller the busier."""
     threads, rows = launch["threads"], _rows(launch)
     scale = STRIP_WIDTH / max(launch["cycles"], 1)

@@ -1,13 +1,20 @@
 """The page: a result's data in the template, every text escaped, no resource from outside."""
 
+from __future__ import annotations
+
 import functools
 import html
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.verdict import headline
 from tensim.html_report import figures
 from tensim.html_report.sources import sources
 from tensim.sim.output_files import write_output
+
+if TYPE_CHECKING:
+    import jinja2
 
 TEMPLATE = "report.html"
 SHOWN = {
@@ -21,7 +28,7 @@ SHOWN = {
 FRAME_HEIGHT = 900  # pixels of the page in a notebook
 
 
-def html_page(data):
+def html_page(data: Mapping[str, Any]) -> str:
     """The HTML text of a simulation; `data`: what `Result.to_dict` gives.
 
     It works for results without verdicts, cores or sources, as of an older tensim: what is not there is left out.
@@ -58,19 +65,19 @@ def html_page(data):
     )
 
 
-def notebook_frame(data):
+def notebook_frame(data: Mapping[str, Any]) -> str:
     """The page as an element of a notebook: a frame of its own, whose styles touch nothing else."""
     page = html.escape(html_page(data), quote=True)
     return f'<iframe srcdoc="{page}" style="width:100%;height:{FRAME_HEIGHT}px;border:0" sandbox=""></iframe>'
 
 
-def write_html(path, data):
+def write_html(path: str | Path, data: Mapping[str, Any]) -> None:
     """Write the page to a file.  OSError when that fails."""
     write_output(path, html_page(data))
 
 
 @functools.cache
-def _template():
+def _template() -> jinja2.Template:
     import jinja2
 
     environment = jinja2.Environment(
@@ -81,24 +88,27 @@ def _template():
     return environment.get_template(TEMPLATE)
 
 
-def percent(share):
+def percent(share: Any) -> str:
     """A share as text; nothing for none."""
     return "" if not isinstance(share, int | float) else f"{100 * share:.1f} %"
 
 
-def count(number):
+def count(number: Any) -> Any:
     """A whole number with separators; another value as it is."""
     return f"{number:,}" if isinstance(number, int) else number
 
 
-def size(number):
+def size(number: float) -> str:
     """Bytes in the unit that fits."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if number < 1024 or unit == "GiB":
-            return f"{number:,.0f} B" if unit == "B" else f"{number:,.2f} {unit}"
+    if number < 1024:
+        return f"{number:,.0f} B"
+    for unit in ("KiB", "MiB"):
         number /= 1024
+        if number < 1024:
+            return f"{number:,.2f} {unit}"
+    return f"{number / 1024:,.2f} GiB"
 
 
-def micros(seconds):
+def micros(seconds: float) -> str:
     """Seconds as microseconds."""
     return f"{seconds * 1e6:,.2f} µs"

@@ -4,7 +4,11 @@ A result names files, which may have changed since or never have been here; so a
 result quotes from it stands in it, and only if its name is that of a source.  Else the quoted lines alone are shown.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 SUFFIXES = (".py", ".c", ".cc", ".cpp", ".h", ".hpp", ".inl")
 CONTEXT = 3  # lines around one that took time
@@ -12,7 +16,7 @@ LARGEST = 2_000_000  # bytes of a file
 FILES, LINES = 12, 1500  # shown at most
 
 
-def sources(lines):
+def sources(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """[{"file", "name", "kernels", "stalled", "busy", "rows": [row or None]}] of the result's kernel lines, dearest file first.
 
     A row: {"line", "text", "busy", "stalled", "busy_share", "stalled_share"}, shares of the dearest line's cycles; None
@@ -31,19 +35,21 @@ def sources(lines):
     return [one for one in found[:FILES] if one["rows"]]
 
 
-def _file(name, lines, dearest):
+def _file(name: str, lines: Sequence[Mapping[str, Any]], dearest: int) -> dict[str, Any]:
     cost = {}
     for line in lines:
         busy, stalled = cost.get(line["line"], (0, 0))
         cost[line["line"]] = busy + line["busy"], stalled + line["stalled"]
     text = _text(name, lines)
     if text is None:
-        quoted = {line["line"]: line["source"] for line in lines}
-        shown, text_of = sorted(quoted), quoted.get
+        text_of = {line["line"]: line["source"] for line in lines}
+        shown = sorted(text_of)
     else:
         near = {n for line in cost for n in range(line - CONTEXT, line + CONTEXT + 1)}
-        shown, text_of = sorted(n for n in near if 1 <= n <= len(text)), lambda n: text[n - 1]
-    rows, before = [], None
+        shown = sorted(n for n in near if 1 <= n <= len(text))
+        text_of = {n: text[n - 1] for n in shown}
+    rows: list[dict[str, Any] | None] = []
+    before = None
     for number in shown:
         if before is not None and number > before + 1:
             rows.append(None)
@@ -51,7 +57,7 @@ def _file(name, lines, dearest):
         busy, stalled = cost.get(number, (0, 0))
         rows.append(
             {
-                "line": number, "text": text_of(number), "busy": busy, "stalled": stalled,
+                "line": number, "text": text_of[number], "busy": busy, "stalled": stalled,
                 "busy_share": busy / dearest, "stalled_share": stalled / dearest,
             }
         )  # fmt: skip
@@ -61,7 +67,7 @@ def _file(name, lines, dearest):
     }  # fmt: skip
 
 
-def _text(name, lines):
+def _text(name: str, lines: Iterable[Mapping[str, Any]]) -> list[str] | None:
     """The lines of a file; None when it is not the one that the result quotes."""
     path = Path(name)
     try:

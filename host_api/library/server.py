@@ -20,13 +20,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, Commands, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.engine.sealed_files import write_atomically
 from tensim.sim.errors import TensimError
 
+Compile: TypeAlias = Callable[[list[str], str], tuple[int, bytes]]  # (arguments, folder) -> (status, bytes to say)
 OPEN, WRITE, READ, CLOSE, HOST, COMPILE, OPERATION = 1, 2, 3, 4, 5, 16, 32
 HEAD = struct.Struct("<4IQ")
 WORDS = struct.Struct("<2I")
@@ -45,12 +46,10 @@ class Server:
     `open_device()` gives a `Device` with `name`, `tiles`, `run(workers, operation)`, which raises a TensimError when it fails
     and can then run others, and `run_elsewhere(cores)` for those that are no workers; where it `takes_writes`, its
     `tiles.take_writes(data, at)` carries out many messages at once; `compile(arguments, folder)` gives (status, bytes to say),
-    and is called in threads.
+    and is called in threads; None where no compiler asks.
     """
 
-    def __init__(
-        self, path: str | Path, open_device: Callable[[], Any], compile: Callable[[list[str], str], tuple[int, bytes]]
-    ) -> None:
+    def __init__(self, path: str | Path, open_device: Callable[[], Any], compile: Compile | None) -> None:
         self._open_device, self._compile = open_device, compile
         self.device: Any = None  # what `open_device` gives
         self._operations: list[dict[str, Any]] = []  # of the library's, that run now: the inner ones last
@@ -115,8 +114,9 @@ class Server:
         word = connection.recv(WORDS.size // 2, socket.MSG_PEEK)
         kind = struct.unpack("<I", word)[0] if len(word) == 4 else None
         self._selector.unregister(connection)
-        if kind == COMPILE:
-            threading.Thread(target=self._serve_compiler, args=(connection,), daemon=True).start()
+        if kind == COMPILE and self._compile is not None:
+            work = connection, self._compile
+            threading.Thread(target=self._serve_compiler, args=work, daemon=True).start()
         elif kind == OPEN:
             self._streams.add(connection)
             self._selector.register(connection, selectors.EVENT_READ, DeviceStream(self).receive)
@@ -130,12 +130,12 @@ class Server:
 
     # --- compiler commands
 
-    def _serve_compiler(self, connection: socket.socket) -> None:
+    def _serve_compiler(self, connection: socket.socket, compile: Compile) -> None:
         with connection, contextlib.suppress(ConnectionError):  # the compiler was ended
             _, count = WORDS.unpack(_receive(connection, WORDS.size))
             sizes = (struct.unpack("<I", _receive(connection, 4))[0] for _ in range(count + 1))
             folder, *arguments = [_receive(connection, size).decode() for size in sizes]
-            status, said = self._compile(arguments, folder)
+            status, said = compile(arguments, folder)
             connection.sendall(WORDS.pack(status, len(said)) + said)
 
     # --- names of operations
@@ -304,9 +304,7 @@ def _receive(connection: socket.socket, size: int) -> bytes:
     return data
 
 
-def compile_answer(
-    commands: Commands, build: Callable[[list[str], str], object]
-) -> Callable[[list[str], str], tuple[int, bytes]]:
+def compile_answer(commands: Commands, build: Callable[[list[str], str], object]) -> Compile:
     """The `compile` of a `Server`: it keeps commands (`identifiers.Commands`), writes the files that the library waits for.
 
     `build(arguments, folder)` builds the kernel of a command, if it is one; TensimErrors become the compiler's messages.

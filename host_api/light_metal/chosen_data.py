@@ -1,16 +1,23 @@
 """What the user of a replay has chosen: data for buffers of the binary, and which of its programs to launch."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 
+if TYPE_CHECKING:
+    from tensim.light_metal.replay import Replay
+    from tensim.traces.flatbuffers.tables import Node
+
 TAKING_AWAY = ("BufferDeallocateCommand", "BufferDeleteCommand", "ProgramDeleteCommand")
 
 
-def _bound(replay, node):
+def _bound(replay: Replay, node: Node) -> bytes | None:
     """Bytes that the user gave in place of those a write holds, or None."""
     for name in (str(node.buffer_global_id), replay.binary.buffer_names.get(node.buffer_global_id)):
         if name in replay.options.bind:
@@ -18,7 +25,7 @@ def _bound(replay, node):
     return None
 
 
-def check_names(replay):
+def check_names(replay: Replay) -> None:
     """UsageError, before anything runs, for buffers that the user named and the binary does not have."""
     wanted = [("bind", name) for name in replay.options.bind] + [("save", name) for name, _ in replay.options.save]
     if not wanted:
@@ -32,7 +39,7 @@ def check_names(replay):
             raise UsageError(f"{what}: the binary has no buffer {name!r}", hint=hint)
 
 
-def with_binding(replay, node, record):
+def with_binding(replay: Replay, node: Node, record: c.WriteBuffer) -> c.WriteBuffer:
     data = _bound(replay, node)
     if data is None:
         return record
@@ -43,7 +50,7 @@ def with_binding(replay, node, record):
     return replace(record, data=data)
 
 
-def launch_point(replay):
+def launch_point(replay: Replay) -> int | None:
     """Command before which the programs of `options.launch` run: the first that takes a buffer or program away when
     nothing more is said about them; None: at the end.
     """
@@ -63,7 +70,7 @@ def launch_point(replay):
     return point
 
 
-def _write_bound(replay):
+def _write_bound(replay: Replay) -> None:
     """Write the data that is bound to buffers which no command of the file writes."""
     executor, written = replay.system.executor, set()
     if replay.options.bind:
@@ -77,7 +84,7 @@ def _write_bound(replay):
             executor.submit(c.WriteBuffer(buffer.device, 0, buffer.id, _bytes_of(data), 0, True))
 
 
-def launch(replay):
+def launch(replay: Replay) -> None:
     """Launch the programs that the user asked for, for files that hold no launches."""
     if replay.options.launch:
         _write_bound(replay)
@@ -89,6 +96,6 @@ def launch(replay):
         replay.system.executor.submit(c.EnqueueProgram(device, 0, program, True))
 
 
-def _bytes_of(data):
+def _bytes_of(data: Any) -> bytes:
     """The bytes of what a user bound to a buffer."""
     return np.ascontiguousarray(data).tobytes() if isinstance(data, np.ndarray) else bytes(data)

@@ -1,26 +1,36 @@
 """What a comparison in a Light Metal binary finds."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.host_formats import decode
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.sim.host import commands as c
+
 SHOWN_DIFFERENCES = 8
 
 
-def unfinished(record):
+def unfinished(record: c.CompareBuffer) -> dict[str, Any]:
     """What is known of a comparison before the buffer could be looked at."""
     found = {"name": record.name, "passed": False, "mismatches": 0, "total": 0, "first": []}
     return found | {"why": "the replay ended before it"}
 
 
-def compare(record, actual):
+def compare(record: c.CompareBuffer, actual: bytes) -> dict[str, Any]:
     """What a comparison found: {"name", "passed", "mismatches", "total", "first", "pcc", "max_abs_error", "ulp_histogram"}.
 
     Without a format bytes are compared as 32-bit words; `first`: the first differences as (index, expected, actual).
     """
     expected = record.golden
-    found = {"name": record.name, "passed": False, "mismatches": 0, "total": 0, "first": []}
+    assert expected is not None  # but while it was captured
+    found: dict[str, Any] = {"name": record.name, "passed": False, "mismatches": 0, "total": 0, "first": []}
     if len(actual) != len(expected):
         return found | {"mismatches": abs(len(actual) - len(expected)), "why": "sizes differ"}
     if record.format == DataFormat.Invalid:
@@ -37,7 +47,7 @@ def compare(record, actual):
     return found | {"passed": len(places) == 0, "mismatches": len(places), "total": len(got), "first": first}
 
 
-def _float_figures(got, want):
+def _float_figures(got: NDArray[Any], want: NDArray[Any]) -> dict[str, Any]:
     """Correlation, largest error and the histogram of distances in units in the last place (of float32)."""
     finite = np.isfinite(got) & np.isfinite(want)
     got, want = got[finite].astype(np.float64), want[finite].astype(np.float64)

@@ -1,8 +1,12 @@
 """Kernels that a Light Metal binary names by their library's file: where they lie, of which release, whether they compile."""
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.riscv.kernel import include_roots
@@ -12,6 +16,11 @@ from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, b
 from tensim.sim.kernel_source import kernel_from_file
 from tensim.traces.light_metal.read import UNNAMED_CHIP, described_chip
 from tensim.traces.light_metal.values import circular_buffer_tables, cores_of, integers, kernel_config, value
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.traces.flatbuffers.tables import Node
+    from tensim.traces.light_metal.binary import Binary
 
 HIGH_DRAM_BASE = (
     1 << 20
@@ -28,7 +37,7 @@ RELEASES = {
 DIST_INFO = re.compile(r"ttnn-([\d.]+)\.dist-info")
 
 
-def find_kernel(file_name, folders):
+def find_kernel(file_name: str, folders: Iterable[str | Path]) -> tuple[Path, Any]:
     """(path, kernel) of a file below some folders, or of its Python counterpart; UsageError with the places that were tried.
 
     A folder may lie in the library that the kernels belong to: from its roots come the headers, and the files that are named
@@ -53,7 +62,7 @@ def find_kernel(file_name, folders):
     raise UsageError(missing, hint=hint)
 
 
-def header_defines(roots):
+def header_defines(roots: Sequence[str | Path]) -> tuple[tuple[str, str], ...]:
     """Definitions for our headers in kernels of a library: what its own headers and host code do differently.
 
     A vector function whose template argument does not say whether it approximates takes the default of the library's headers.
@@ -83,13 +92,13 @@ SEMAPHORE_TOKENS = ("tt_metal/hw/inc/api/dataflow/semaphore_binding_token.h",)
 TYPED_TOKEN = re.compile(r"template\s*<[^>]*>\s*struct (DFB|Semaphore)BindingToken\b")
 
 
-def _texts(roots, *places):
+def _texts(roots: Iterable[str | Path], *places: str) -> list[str]:
     """The files that there are at places below folders."""
     paths = (Path(root) / place for root in roots for place in places)
     return [path.read_text(errors="replace") for path in paths if path.is_file()]
 
 
-def library_kernels(binary, folders=()):
+def library_kernels(binary: Binary, folders: Sequence[str | Path] = ()) -> dict[str, Any] | None:
     """What `tensim inspect` tells of the kernels without text in a binary, as plain data; None when there are none.
 
     `kernels`: one per command, with `status` "built", "refused", "failed", "not found", or None without folders; `fits`:
@@ -114,7 +123,7 @@ def library_kernels(binary, folders=()):
 # --- which release
 
 
-def _release(nodes, named):
+def _release(nodes: Sequence[Node], named: Sequence[Node]) -> tuple[str | None, str]:
     """(releases that a file may be of, what says so): nothing in it names one."""
     written = [words for node in named if (words := _accessor_words(node)) is not None]
     pages = {node.page_size for node in nodes if node.table == "BufferCreateCommand"}
@@ -130,17 +139,17 @@ def _release(nodes, named):
     return None, "neither addresses nor arguments tell"
 
 
-def _accessor_words(node):
+def _accessor_words(node: Node) -> Sequence[int] | None:
     """Compile-time arguments of a data-movement kernel, which end with those of its tensor accessors; None without any."""
     words = integers(node.kernel_config.compile_args)
     return words if words and node.kernel_config.table == "DataMovementConfig" else None
 
 
-def _ends_with_page(words, pages):
+def _ends_with_page(words: Sequence[int], pages: set[int]) -> bool:
     return len(words) > 1 and words[-2] in ACCESSOR_CONFIGS and words[-1] in pages
 
 
-def _release_below(folders):
+def _release_below(folders: Iterable[str | Path]) -> str | None:
     """Release of the unpacked wheel that a folder is, or lies in; None when there is none."""
     for folder in map(Path, folders):
         for place in (folder.resolve(), *folder.resolve().parents):
@@ -150,7 +159,7 @@ def _release_below(folders):
     return None
 
 
-def _fits(release, found):
+def _fits(release: str | None, found: str | None) -> bool | None:
     if release is None or found is None:
         return None
     first, last = RELEASES[release]
@@ -160,9 +169,9 @@ def _fits(release, found):
 # --- whether they compile
 
 
-def _outcome(node, nodes, binary, folders):
+def _outcome(node: Node, nodes: Sequence[Node], binary: Binary, folders: Sequence[str | Path]) -> dict[str, Any]:
     """Where a kernel is and what became of building it with the file's arguments and circular buffers."""
-    result = {"path": None, "status": None, "refused": None, "missing": [], "why": None}
+    result: dict[str, Any] = {"path": None, "status": None, "refused": None, "missing": [], "why": None}
     if not folders:
         return result
     try:
@@ -185,19 +194,18 @@ def _outcome(node, nodes, binary, folders):
     return result | {"status": "built"}
 
 
-def _circular_buffers(program, nodes):
+def _circular_buffers(program: int, nodes: Iterable[Node]) -> list[FrozenCircularBuffer]:
     """Those of a program, without addresses."""
     result = []
     for node in nodes:
         if node.table == "CreateCircularBufferCommand" and node.program_global_id == program:
-            tables = circular_buffer_tables(node.config)
-            result.append(
-                FrozenCircularBuffer(cores_of(node.core_spec), 0, node.config.total_size, *tables, on_buffer=False)
-            )
+            formats, page_sizes, tiles = circular_buffer_tables(node.config)
+            place = cores_of(node.core_spec), 0, node.config.total_size
+            result.append(FrozenCircularBuffer(*place, formats, page_sizes, tiles, on_buffer=False))
     return result
 
 
-def _arch(binary):
+def _arch(binary: Binary) -> Arch:
     """The chip that a file describes."""
     described = binary.root.devices
     return (described_chip(described[0]) if described else UNNAMED_CHIP).load()

@@ -1,9 +1,13 @@
 """Replay: the records of a Light Metal binary, handed to an executor as the live program handed them."""
 
+from __future__ import annotations
+
 import os
 import warnings
 import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +23,15 @@ from tensim.sim.host.executor import Simulation, new_id
 from tensim.sim.output_files import write_array
 from tensim.traces.light_metal.read import UNNAMED_CHIP, Decoder, Names, described_chip, device_record
 from tensim.traces.light_metal.system import restore_system
+
+if TYPE_CHECKING:
+    from tensim.device import Device
+    from tensim.light_metal.binary import LightMetalBinary
+    from tensim.sim.chip.chip import Chip
+    from tensim.sim.host.device import Device as DeviceState
+    from tensim.sim.host.executor import Executor
+    from tensim.traces.flatbuffers.tables import Node
+    from tensim.traces.light_metal.binary import Binary
 
 KEPT_READS = 1 << 30  # bytes of reads that a replay keeps for whoever asks for them
 DISABLE_CHECKING = (
@@ -39,12 +52,12 @@ class ReplayOptions:
 
     arch: str | None = None
     device: str | None = None
-    overrides: dict = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
     numerics: str | None = None
-    bind: dict = field(default_factory=dict)
-    save: tuple = ()
-    launch: tuple = ()
-    kernel_path: tuple = ()
+    bind: dict[str, Any] = field(default_factory=dict)
+    save: tuple[tuple[str, str], ...] = ()
+    launch: tuple[str, ...] = ()
+    kernel_path: tuple[str, ...] = ()
     check: bool = True
     log: bool = False
     max_cycles: int | None = None
@@ -55,10 +68,10 @@ class ReplayOptions:
 class _Made:
     """What a replay has made on a device that it was given, with the records that take it away again."""
 
-    def __init__(self, executor, device):
+    def __init__(self, executor: Executor, device: Device) -> None:
         self.executor, self.device, self.removals = executor, device, {}
 
-    def note(self, record):
+    def note(self, record: c.Command) -> None:
         """A record was carried out."""
         if type(record) in REMOVALS:
             removal = REMOVALS[type(record)](record)
@@ -66,7 +79,7 @@ class _Made:
         else:
             self.removals.pop(repr(record), None)
 
-    def release(self):
+    def release(self) -> None:
         """Take everything away that is still there, once nothing uses it any more."""
         removals, self.removals = list(self.removals.values()), {}
         state = self.executor.devices.get(self.device.id)
@@ -99,40 +112,53 @@ class Replay:
     replay, `warnings` what its user should know.
     """
 
-    def __init__(self, binary, device=None, options=None, *, find_function, find_chip=None):
+    def __init__(
+        self,
+        binary: LightMetalBinary | Binary | bytes | str | os.PathLike[str],
+        device: Device | None = None,
+        options: ReplayOptions | None = None,
+        *,
+        find_function: Callable[..., Any],
+        find_chip: Callable[[str], Any] | None = None,
+    ) -> None:
         self.options, self.device = options or ReplayOptions(), device
         self.find_function, self.find_chip = find_function, find_chip
         self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
-        self.binary, self._finalizer = verified(binary), None
+        self.binary = verified(binary)
+        self._finalizer: weakref.finalize[[], Replay] | None = None
         self._begin()
 
-    def _begin(self):
+    def _begin(self) -> None:
         """The state before the first command."""
         device = self.device
         self.system = Simulation() if device is None else device.system
         self.names = Names(new_id, new_trace_id)
         self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
-        self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
-        self.buffers, self.saved = set(), {}  # global ids of buffers; name -> final bytes
-        self.retimed, self.moved, self.differs = False, {}, []  # moved: captured address -> global id
-        self.begun, self.kept, self.looks = (
-            False,
-            0,
-            [],
-        )  # kept: bytes in `reads`; looks: (device, event) of comparisons
-        self.made = None
+        self.compares: list[dict[str, Any]] = []
+        self.reads: list[Any] = []
+        self.devices: list[DeviceState] = []
+        self.warnings: list[str] = []
+        self.error: TensimError | None = None
+        self.buffers: set[int] = set()  # global ids
+        self.saved: dict[str, bytes] = {}  # final bytes by name
+        self.retimed = False
+        self.moved: dict[int, int] = {}  # captured address -> global id
+        self.differs: list[dict[str, Any]] = []
+        self.begun, self.kept = False, 0  # kept: bytes in `reads`
+        self.looks: list[tuple[DeviceState, Any]] = []  # device and event of comparisons
+        self.made: _Made | None = None
         if device is not None:
             self.made = _Made(self.system.executor, device)
             self._finalizer = weakref.finalize(self, self.made.release)
 
-    def warn(self, text):
+    def warn(self, text: str) -> None:
         """Tell the user."""
         self.warnings.append(text)
         warnings.warn(text, TensimWarning, stacklevel=4)
 
     # --- running
 
-    def run(self):
+    def run(self) -> bool:
         """Execute the binary; True when it ran to its end and every comparison passed.  Errors are in `error`.
 
         What it made on a device that it was given is gone afterwards.
@@ -150,7 +176,7 @@ class Replay:
             return False
         return not self.checks or all(found["passed"] for found in self.compares)
 
-    def execute(self):
+    def execute(self) -> None:
         """Execute the binary; raises what a live program would raise.  Devices and buffers stay until `close`."""
         if self.begun:
             self.close()
@@ -185,7 +211,7 @@ class Replay:
             if not event.processed:
                 self.system.executor.wait(device, event)
 
-    def _carry_out(self, index, record):
+    def _carry_out(self, index: int, record: c.Command) -> Any:
         """What the executor returns for the record of command `index`; BinaryError or SimulatorError with its place for
         values that nobody thought of.
         """
@@ -207,7 +233,7 @@ class Replay:
                 reason, where=where, hint="tensim verify says more of files that were changed"
             ) from error
 
-    def _record(self, index, node):
+    def _record(self, index: int, node: Node) -> c.Command:
         """The record of a command; BinaryError for values that no command of tensim has."""
         try:
             return self.decoder.record(node)
@@ -218,27 +244,28 @@ class Replay:
             name = node.table.removesuffix("Command")
             raise BinaryError(f"{name}, command {index}, contains an invalid value: {error}", where=where) from error
 
-    def _save(self, buffer):
+    def _save(self, buffer: int | None) -> None:
         """Keep the bytes of a buffer that is about to go, if the user asked for them."""
         executor = self.system.executor
         for name, _ in self.options.save:
-            if self.wanted(name) == buffer and executor.buffers.get(buffer) and executor.buffers[buffer].allocated:
+            found = executor.buffers.get(buffer)
+            if buffer is not None and self.wanted(name) == buffer and found and found.allocated:
                 self.saved[name] = executor.submit(c.ReadDirect(buffer))
 
-    def wanted(self, name):
+    def wanted(self, name: str) -> int | None:
         """Record id of a buffer by global id or name, or None."""
         named = {text: key for key, text in self.binary.buffer_names.items()}
         number = named.get(name, int(name) if name.isdigit() else None)
         return self.names.get(number) if number in self.buffers else None
 
-    def save_buffers(self):
+    def save_buffers(self) -> None:
         """Write the final bytes of the buffers that `options.save` names to their numpy files."""
         for name, file in self.options.save:
             if name not in self.saved:
                 self._save(self.wanted(name))
             write_array(file, np.frombuffer(self.saved[name], np.uint8))
 
-    def _check_placement(self, node, buffer):
+    def _check_placement(self, node: Node, buffer: Any) -> None:
         """On the captured chip the allocator must choose the captured address: programs may depend on it."""
         if not node.has_chosen_address or buffer.address == node.chosen_address:
             return
@@ -252,17 +279,17 @@ class Replay:
         self.moved[node.chosen_address] = node.global_id
 
     @property
-    def elsewhere(self):
+    def elsewhere(self) -> bool:
         """Whether the captured addresses need not be those here: another chip, or one that others use too."""
         return self.retimed or self.device is not None
 
-    def _open_devices(self):
+    def _open_devices(self) -> None:
         root = self.binary.root
         described = root.devices or ()
         if self.device is not None:
             for node in described[:1]:
                 self.note_differences(described_chip(node).load(), self.device.arch)
-            self._warn_of_another_chip(described)
+            self._warn_of_another_chip(self.device, described)
             return
         self._restore_system()
         for node in root.host_devices or ():
@@ -275,25 +302,25 @@ class Replay:
         host = self.system.host
         host.now_fs = max(host.now_fs, self.binary.root.host_start_fs)
 
-    def _warn_of_another_chip(self, described):
+    def _warn_of_another_chip(self, device: Device, described: Sequence[Node]) -> None:
         """The user gave a device: say what it has not in common with those of the capture."""
-        captured, here = [node.arch_name for node in described], self.device.arch.name
+        captured, here = [node.arch_name for node in described], device.arch.name
         if len(captured) > 1:
-            self.warn(
-                f"the binary was captured on {len(captured)} devices; device {self.device.id} takes the part of all"
-            )
+            self.warn(f"the binary was captured on {len(captured)} devices; device {device.id} takes the part of all")
         elif self.differs:
             names = [item["parameter"] for item in self.differs]
             what = f"on {captured[0]}" if captured[0] != here else "with other parameters"
             shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-            self.warn(f"the binary was captured {what}, device {self.device.id} is a {here}: {shown} differ")
+            self.warn(f"the binary was captured {what}, device {device.id} is a {here}: {shown} differ")
 
-    def _restore_system(self):
+    def _restore_system(self) -> None:
         restore_system(self.binary.root, self.system)
 
-    def open(self, record):
-        options, captured = self.options, record.arch
+    def open(self, record: c.CreateDevice) -> DeviceState:
+        options = self.options
+        captured: Any = record.arch
         if options.device is not None:
+            assert self.find_chip is not None  # who names a device says how one is found
             chosen = self.find_chip(options.device)
             arch, record = chosen.load(options.overrides), replace(record, **chosen.device_options())
         elif options.arch is not None:
@@ -318,7 +345,7 @@ class Replay:
         self.devices.append(device)
         return device
 
-    def note_differences(self, captured, arch):
+    def note_differences(self, captured: Arch, arch: Arch) -> None:
         """What of the chip is not as it was captured."""
         old, new = ({"name": chip.name, **chip.values()} for chip in (captured, arch))
         changed = [key for key in new if new[key] != old.get(key)] + [key for key in old if key not in new]
@@ -327,7 +354,7 @@ class Replay:
             {"parameter": key, "captured": old.get(key), "replayed": new.get(key)} for key in sorted(changed)
         ]
 
-    def close(self):
+    def close(self) -> None:
         """Close the devices that the replay opened; take away what it made on a device that it was given."""
         if self._finalizer is not None:
             self._finalizer()
@@ -335,13 +362,13 @@ class Replay:
             if self.system.executor.devices.get(device.id) is device:
                 self.system.executor.submit(c.CloseDevice(device.id))
 
-    def _find_kernel(self, file_name):
+    def _find_kernel(self, file_name: str) -> Any:
         """A kernel that the binary names by file only."""
         return find_kernel(file_name, self.options.kernel_path)[1]
 
     # --- afterwards
 
     @property
-    def chips(self):
+    def chips(self) -> list[Chip]:
         """The chips that the replay ran on."""
         return [device.chip for device in self.devices] if self.device is None else [self.device.chip]

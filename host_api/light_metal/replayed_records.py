@@ -3,8 +3,12 @@
 Each function takes the `Replay` and a record, and returns what the executor returned.
 """
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,13 +18,17 @@ from tensim.sim.host import commands as c
 from tensim.sim.host.buffer_commands import look_at_buffer
 from tensim.sim.host.metal_trace import relocated
 
+if TYPE_CHECKING:
+    from tensim.light_metal.replay import Replay
+    from tensim.sim.host.trace_descriptor import TraceDescriptor
+
 SHOW_READS = "TT_LIGHT_METAL_SHOW_READS"  # as in tt-metal (docs/hardware/light_metal.md#replay-step-by-step)
 
 
-def _with_references(replay, record):
+def _with_references(replay: Replay, record: c.SetRuntimeArgs | c.SetCommonRuntimeArgs) -> Any:
     """Arguments that stand for something of the chip get their values here."""
-    common = isinstance(record, c.SetCommonRuntimeArgs)
-    args = [list(words) for words in ([record.args] if common else record.args)]
+    given = (record.args,) if isinstance(record, c.SetCommonRuntimeArgs) else record.args
+    args = [list(words) for words in given]
     for core, words in enumerate(args):
         known = {index: key for place, index, _, key in record.references if place == core}
         _refuse_raw_addresses(replay, record.kernel, dict(enumerate(words)), known)
@@ -28,11 +36,12 @@ def _with_references(replay, record):
         if core >= len(args) or index >= len(args[core]):
             raise UsageError(f"the reference to argument {index} of core {core} does not point to an argument")
         args[core][index] = _value(replay, kind, key, args[core][index])
-    words = tuple(args[0]) if common else tuple(map(tuple, args))
-    return replay.system.executor.submit(replace(record, args=words))
+    if isinstance(record, c.SetCommonRuntimeArgs):
+        return replay.system.executor.submit(replace(record, args=tuple(args[0])))
+    return replay.system.executor.submit(replace(record, args=tuple(map(tuple, args))))
 
 
-def _update_arg(replay, record):
+def _update_arg(replay: Replay, record: c.UpdateRuntimeArg) -> Any:
     known = replay.system.executor.program(record.program).kernel(record.kernel).references.get(record.core, ())
     others = {index: key for index, _, key in known if index != record.index}
     _refuse_raw_addresses(replay, record.kernel, {} if record.references else {record.index: record.value}, others)
@@ -41,7 +50,7 @@ def _update_arg(replay, record):
     return replay.system.executor.submit(record)
 
 
-def _create_kernel(replay, record):
+def _create_kernel(replay: Replay, record: c.CreateKernel) -> Any:
     compile_args = list(record.config.compile_args)
     for _, index, kind, key in record.references:
         compile_args[index] = _value(replay, kind, key, compile_args[index])
@@ -49,7 +58,7 @@ def _create_kernel(replay, record):
     return replay.system.executor.submit(replace(record, config=config))
 
 
-def _refuse_raw_addresses(replay, kernel, words, known):
+def _refuse_raw_addresses(replay: Replay, kernel: object, words: Mapping[int, int], known: Mapping[int, int]) -> None:
     """A plain number that is the captured address of a buffer which has moved would be wrong on this chip.
 
     `words`: {index: number}; `known`: {index: what it stands for} of the words that are references.  A list that also
@@ -67,12 +76,12 @@ def _refuse_raw_addresses(replay, kernel, words, known):
             )
 
 
-def _value(replay, kind, key, captured):
+def _value(replay: Replay, kind: int, key: int, captured: int) -> int:
     executor = replay.system.executor
     return executor.value_of(next(iter(executor.devices.values()), None), kind, key, captured)
 
 
-def _read(replay, record):
+def _read(replay: Replay, record: c.ReadBuffer) -> Any:
     """Bytes beyond `options.kept_reads` would fill the host's memory: those reads take their time only."""
     if record.size == 0:  # the files of other writers read whole buffers
         record = replace(record, size=replay.system.executor.buffer(record.buffer).size)
@@ -88,7 +97,7 @@ def _read(replay, record):
     return item
 
 
-def _compare(replay, record):
+def _compare(replay: Replay, record: c.CompareBuffer) -> Any:
     """Golden data was compared with nothing when it was captured, so looking at the buffer takes no time here either."""
     if not replay.node.is_user_data:
         item = replay.system.executor.submit(record)
@@ -102,7 +111,7 @@ def _compare(replay, record):
     return None
 
 
-def _load_trace(replay, record):
+def _load_trace(replay: Replay, record: c.LoadTrace) -> Any:
     """The host's time for making the trace is that of the capture, unless this is another chip; then the trace is laid
     out anew.
     """
@@ -110,22 +119,23 @@ def _load_trace(replay, record):
     if not replay.retimed:
         host.now_fs = max(host.now_fs, replay.node.host_at_fs)
     if replay.elsewhere:
-        for program in record.descriptor.programs:
+        descriptor = cast("TraceDescriptor", record.descriptor)
+        for program in descriptor.programs:
             for kernel in program.kernels:
                 known = dict(kernel.references)
                 for core, words in (*kernel.args, (None, kernel.common_args)):
                     standing = {index: key for index, _, key in known.get(core, ())}
                     _refuse_raw_addresses(replay, kernel.kernel.name, dict(enumerate(words)), standing)
         device = executor.device(record.device)
-        record = replace(record, descriptor=relocated(executor, device, record.descriptor))
+        record = replace(record, descriptor=relocated(executor, device, descriptor))
     return executor.submit(record)
 
 
-def _create_device(replay, record):
+def _create_device(replay: Replay, record: c.CreateDevice) -> Any:
     return replay.open(record)
 
 
-def _function(replay, record):
+def _function(replay: Replay, record: c.EnqueueFunction) -> Any:
     """Functions are in this process, by their names; without buffers of devices only their time counts."""
     executor, function = replay.system.executor, _nothing
     if record.buffers:
@@ -134,11 +144,11 @@ def _function(replay, record):
     return executor.submit(replace(record, function=function))
 
 
-def _nothing():
+def _nothing() -> None:
     """A function without buffers: only its time passes."""
 
 
-HANDLERS = {
+HANDLERS: dict[type[c.Command], Callable[[Replay, Any], Any]] = {
     c.CreateDevice: _create_device,
     c.SetRuntimeArgs: _with_references,
     c.SetCommonRuntimeArgs: _with_references,

@@ -227,15 +227,16 @@ class LogFiles:
 
     def write(self, files: Files, chip: Chip, name: str) -> dict[str, Any]:
         """Write them; what a summary says of them.  `files`: `Files`; `name`: of what ran."""
-        said = {}
-        if self.timeline:
+        said: dict[str, Any] = {}
+        timeline, speedscope = self.timeline, self.speedscope
+        if timeline:
             from tensim.traces.timeline import write_timeline
 
-            said["timeline_events"] = files.write(self.timeline, lambda: write_timeline(chip, self.timeline))
-        if self.speedscope:
+            said["timeline_events"] = files.write(timeline, lambda: write_timeline(chip, timeline))
+        if speedscope:
             from tensim.tool_files.speedscope import write_speedscope
 
-            files.write(self.speedscope, lambda: write_speedscope(chip, self.speedscope, name))
+            files.write(speedscope, lambda: write_speedscope(chip, speedscope, name))
         return said
 
 

@@ -9,14 +9,19 @@ There is one rounding per pair, the same on every route (invariant I7 of docs/ha
   then each block of 16 rounds as the packer does (`tensim.sim.cores.numerics.packer.store_block`).
 """
 
+from __future__ import annotations
+
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import ml_dtypes
 import numpy as np
 
 from tensim.runtime.errors import LayoutUnsupported
 from tensim.sim.cores.numerics.data_format import BLOCK, DataFormat
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 EXPONENT_ALIGNMENT = 16  # bytes to which the exponents of a tile are padded (the same)
 
@@ -40,35 +45,35 @@ class DType(Enum):
     BFP4 = ("bfp4", np.float32, DataFormat.Bfp4_b, 4)
     BFP2 = ("bfp2", np.float32, DataFormat.Bfp2_b, 2)
 
-    def __new__(cls, name, numpy, data_format, block_bits):
+    def __new__(cls, name: str, numpy: DTypeLike, data_format: DataFormat, block_bits: int) -> Self:
         member = object.__new__(cls)
         member._value_ = name
         member.numpy, member.format, member.block_bits = np.dtype(numpy), data_format, block_bits
         return member
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.value
 
     @property
-    def itemsize(self):
+    def itemsize(self) -> int:
         """Bytes of one element of a host array."""
         return self.numpy.itemsize
 
     @property
-    def has_rows(self):
+    def has_rows(self) -> bool:
         """Whether a row-major form exists."""
         return not self.block_bits
 
     @property
-    def is_integer(self):
+    def is_integer(self) -> bool:
         return self.numpy.kind in "iu"
 
-    def exponent_bytes(self, tile):
+    def exponent_bytes(self, tile: tuple[int, int]) -> int:
         """Bytes before the datums of a (height, width) tile: one exponent per block, padded; 0 if no block float."""
         blocks = tile[0] * tile[1] // BLOCK if self.block_bits else 0
         return -(-blocks // EXPONENT_ALIGNMENT) * EXPONENT_ALIGNMENT
 
-    def tile_bytes(self, tile=(32, 32)):
+    def tile_bytes(self, tile: tuple[int, int] = (32, 32)) -> int:
         """Bytes of a (height, width) tile."""
         bits = self.block_bits or 8 * self.itemsize
         return self.exponent_bytes(tile) + tile[0] * tile[1] * bits // 8
@@ -87,7 +92,7 @@ ALIASES = {
 }
 
 
-def dtype_of(numpy_dtype, *, allow_cast=False):
+def dtype_of(numpy_dtype: DTypeLike, *, allow_cast: bool = False) -> DType:
     """DType of host arrays of `numpy_dtype`; with `allow_cast` also of the foreign types in `ALIASES`.
 
     LayoutUnsupported for a type that no device holds.
@@ -111,7 +116,7 @@ def dtype_of(numpy_dtype, *, allow_cast=False):
 LARGEST_BLOCK = np.float32(127 / 64 * 2.0**127)  # the largest finite value of a block float with 8-bit exponents
 
 
-def cast(values, target):
+def cast(values: NDArray[Any], target: DType) -> NDArray[Any]:
     """A host array as elements of the DType `target`, rounded as this module says (block floats: before their blocks)."""
     if target.is_integer and values.dtype.kind not in "iub":
         return _saturated(values, target.numpy)
@@ -125,7 +130,7 @@ def cast(values, target):
     return values.astype(target.numpy, copy=False)
 
 
-def _saturated(values, numpy_dtype):
+def _saturated(values: NDArray[Any], numpy_dtype: np.dtype[Any]) -> NDArray[Any]:
     limits = np.iinfo(numpy_dtype)
     exact = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=limits.max, neginf=limits.min)
     return np.clip(exact, limits.min, limits.max).astype(numpy_dtype)

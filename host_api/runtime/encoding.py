@@ -41,7 +41,7 @@ def encode(array: np.ndarray, desc: TensorDesc, layout: Layout) -> np.ndarray:
             where={"shape": (desc.shape, array.shape), "dtype": (str(desc.dtype), str(array.dtype))},
             hint=f"cast it to {desc.dtype.numpy} or describe it by its own shape and type",
         )
-    padded = _pad(cast(array, layout.dtype), layout)
+    padded = _pad(cast(array, _stored(layout)), layout)
     if layout.tiling == "row":
         return np.ascontiguousarray(padded).reshape(-1).view(np.uint8)
     datums = tilize(padded, *_matrix(padded.shape), layout.tile)

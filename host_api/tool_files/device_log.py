@@ -4,8 +4,12 @@ Every launched core has a firmware zone, and every thread a firmware and a kerne
 zones keep their names; the waits of compute threads for circular buffers are the two summed zones of tt-metal.
 """
 
+from __future__ import annotations
+
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +18,11 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import BRISC, NCRISC, THREADS_PER_CORE, TRISC0, TRISC2
 from tensim.sim.output_files import output_file
 from tensim.tool_files.text import cell
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.launch import KernelLaunch, Launch
+    from tensim.tool_files.recording import DeviceRecord, Operation
 
 FILE = "profile_log_device.csv"
 COLUMNS = (
@@ -26,7 +35,7 @@ WAITS = {TRISC0: "CB-COMPUTE-WAIT-FRONT", TRISC2: "CB-COMPUTE-RESERVE-BACK"}
 END_OF_ZONE = 1 << 16  # what the id of a zone's end is above that of its start
 
 
-def write_device_log(folder, devices):
+def write_device_log(folder: str | Path, devices: Sequence[DeviceRecord]) -> None:
     """Write the log of `devices` (`DeviceRecord`), which are chips of one architecture, into `folder`.
 
     Its first line has the clock of the first one: cycles of chips with other clocks are in its cycles.
@@ -43,7 +52,7 @@ def write_device_log(folder, devices):
                     file.write(",".join(map(str, row)) + "\n")
 
 
-def family(arch):
+def family(arch: Arch) -> str:
     """The chip that tools know an architecture as: the one that comes with tensim and has its NoC grid, else its own name."""
     from tensim.sim.arch import architectures, load_arch
 
@@ -53,7 +62,7 @@ def family(arch):
     return next((name for name in known if load_arch(name).noc_size == arch.noc_size), arch.name)
 
 
-def kernel_of(launch):
+def kernel_of(launch: Launch) -> dict[int, tuple[KernelLaunch, Any]]:
     """{thread index: (kernel, what its thread runs)} of a launch."""
     found = {}
     for kernel in launch.kernels:
@@ -64,14 +73,14 @@ def kernel_of(launch):
     return found
 
 
-def named_zones(operation):
+def named_zones(operation: Operation) -> dict[int, list[tuple[str, int, int]]]:
     """{thread: [(name, first cycle, last cycle)]} of the zones that kernels opened, outer ones first.
 
     A zone of a whole kernel ends with it.
     """
     kernels, opened, found = kernel_of(operation.launch), {}, {}
 
-    def close(thread, end):
+    def close(thread: int, end: int) -> None:
         number, begun = opened[thread].pop()
         found.setdefault(thread, []).append((zone_name(kernels[thread][1], number), begun, end))
 
@@ -87,7 +96,7 @@ def named_zones(operation):
     return {thread: sorted(zones, key=lambda zone: (zone[1], -zone[2])) for thread, zones in found.items()}
 
 
-def _rows(operation, scale):
+def _rows(operation: Operation, scale: float) -> Iterator[tuple[Any, ...]]:
     """The rows of one operation, core by core, processor by processor, in the order of time."""
     kernels, zones, launched = kernel_of(operation.launch), named_zones(operation), operation.threads.tolist()
     index = {thread: i for i, thread in enumerate(launched)}
@@ -98,7 +107,18 @@ def _rows(operation, scale):
         mine = np.flatnonzero(operation.threads // THREADS_PER_CORE == core)
         first, last = operation.started, int(operation.work.ends[mine].max())
 
-        def row(slot, name, kind, time, data=0, file="", line=0, end=False, core_x=x, core_y=y):
+        def row(
+            slot: int,
+            name: str,
+            kind: str,
+            time: float,
+            data: int = 0,
+            file: str = "",
+            line: int = 0,
+            end: bool = False,
+            core_x: int = x,
+            core_y: int = y,
+        ) -> tuple[Any, ...]:
             timer = (zlib.crc32(name.encode()) & 0xFFFF) + (END_OF_ZONE if end else 0)
             return (
                 operation.device.id, core_x, core_y, PROCESSORS[slot], timer, at(time), data, operation.run_id,
@@ -128,20 +148,20 @@ def _rows(operation, scale):
             yield row(slot, firmware, "ZONE_END", last, file=FIRMWARE[slot], end=True)
 
 
-def _source(kernel, program):
+def _source(kernel: KernelLaunch, program: Any) -> dict[str, Any]:
     """File of a kernel, and its first line where that is known."""
     return {"file": kernel.compiled.file, "line": program.first_row if program is kernel.compiled else 1}
 
 
-def _kind(slot):
+def _kind(slot: int) -> str:
     return {BRISC: "BRISC", NCRISC: "NCRISC"}.get(slot, "TRISC")
 
 
-def _marks(spans):
+def _marks(spans: Iterable[tuple[str, int, int]]) -> list[tuple[str, int, bool]]:
     """(name, cycle, whether it is the end) of nested spans: what ends is written before what begins then, inner ones first."""
     marks, opened = [], []
 
-    def close(until):
+    def close(until: float) -> None:
         while opened and opened[-1][2] <= until:
             name, _, end = opened.pop()
             marks.append((name, end, True))

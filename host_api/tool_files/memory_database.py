@@ -1,12 +1,22 @@
 """db.sqlite: operations, tensors and the memory they lie in, as ttnn-visualizer's memory report reads them."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, INTERLEAVED, L1, LAYOUT_NAMES
 from tensim.sim.output_files import output_path, write_output
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
+    from tensim.sim.chip.launch import CircularBufferLaunch
+    from tensim.tool_files.operands import Described, Operands, Tensor
+    from tensim.tool_files.recording import BufferPlace, DeviceRecord, Operation
 
 FILE, CONFIG = "db.sqlite", "config.json"
 SCHEMA_VERSION = "2.1"
@@ -42,7 +52,9 @@ TABLES = {
 }
 
 
-def write_database(folder, described, devices, title):
+def write_database(
+    folder: str | Path, described: Sequence[Described], devices: Iterable[DeviceRecord], title: str
+) -> None:
     """Write the database and its configuration; `described`: the operations (`operands.Described`)."""
     with output_path(Path(folder) / FILE) as path, contextlib.closing(sqlite3.connect(path)) as database, database:
         for name, columns in TABLES.items():
@@ -51,7 +63,7 @@ def write_database(folder, described, devices, title):
     write_output(Path(folder) / CONFIG, json.dumps({"report_name": title, "written_by": WRITER}) + "\n")
 
 
-def _fill(database, described, devices):
+def _fill(database: sqlite3.Connection, described: Sequence[Described], devices: Iterable[DeviceRecord]) -> None:
     rows = _Rows(database)
     for device in {device.id: device for device in devices}.values():
         rows.add("devices", *_device(device))
@@ -65,7 +77,7 @@ def _fill(database, described, devices):
     rows.add("report_metadata", "total_duration_ns", str(round(total)))
 
 
-def is_ours(folder):
+def is_ours(folder: str | Path) -> bool:
     """Whether a report in a folder was written by tensim, so that it may be replaced."""
     try:
         found = json.loads((Path(folder) / CONFIG).read_text(encoding="utf-8"))
@@ -77,14 +89,14 @@ def is_ours(folder):
 class _Rows:
     """Rows into a database; tensors once each."""
 
-    def __init__(self, database):
+    def __init__(self, database: sqlite3.Connection) -> None:
         self.database, self.tensors = database, {}
 
-    def add(self, table, *values):
+    def add(self, table: str, *values: Any) -> None:
         """Insert a row."""
         self.database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
 
-    def tensor(self, device, tensor):
+    def tensor(self, device: int, tensor: Tensor) -> int:
         """Number of a tensor on a device: one for each buffer and shape."""
         key = (device, tensor.buffer.id, tensor.buffer.address, tensor.shape)
         if key not in self.tensors:
@@ -98,13 +110,13 @@ class _Rows:
         return self.tensors[key]
 
 
-def _memory_config(place):
+def _memory_config(place: BufferPlace) -> str:
     layout = LAYOUT_NAMES[place.layout] if LAYOUTS[LAYOUT_NAMES[place.layout]] else LAYOUT_NAMES[INTERLEAVED]
     kind = BUFFER_TYPE_NAMES[place.buffer_type]
     return f"MemoryConfig(memory_layout=TensorMemoryLayout::{layout},buffer_type=BufferType::{kind},shard_spec=std::nullopt)"
 
 
-def _device(device):
+def _device(device: DeviceRecord) -> tuple[int, ...]:
     arch = device.arch
     (columns, rows), (width, height) = arch.grid, arch.noc_size
     cores, base = columns * rows, arch.l1_user_base
@@ -115,7 +127,7 @@ def _device(device):
     )  # fmt: skip
 
 
-def _operation(rows, number, one):
+def _operation(rows: _Rows, number: int, one: Described) -> None:
     """Everything of one operation."""
     operation, operands, device = one.operation, one.operands, one.operation.device
     rows.add("operations", number, one.name, operation.nanoseconds(operation.ended - operation.started) / 1e9)
@@ -141,7 +153,7 @@ def _operation(rows, number, one):
     rows.add("captured_graph", number, json.dumps(_graph(operation, one.name, operands, inputs, outputs)))
 
 
-def _pages_by_bank(place):
+def _pages_by_bank(place: BufferPlace) -> Iterator[tuple[int, int]]:
     """(bank, number of pages) of a buffer's part in each of its banks: pages go round."""
     whole, rest = divmod(place.pages, max(len(place.banks), 1))
     for i, bank in enumerate(place.banks):
@@ -150,16 +162,19 @@ def _pages_by_bank(place):
             yield bank, pages
 
 
-def _core(arch, place, bank):
+def _core(arch: Arch, place: BufferPlace, bank: int) -> tuple[int, int]:
     """(x, y) of a bank: of a worker on the logical grid, of a DRAM bank in one row."""
     return (bank % arch.grid[0], bank // arch.grid[0]) if place.buffer_type == L1 else (bank, 0)
 
 
-def _graph(operation, name, operands, inputs, outputs):
+def _graph(
+    operation: Operation, name: str, operands: Operands, inputs: Sequence[int], outputs: Sequence[int]
+) -> list[dict[str, Any]]:
     """The operation as a captured graph: its tensors, buffers and circular buffers in the order of a call."""
-    nodes, device = [], operation.device.id
+    nodes: list[dict[str, Any]] = []
+    device = operation.device.id
 
-    def node(kind, connections=(), input_tensors=(), **params):
+    def node(kind: str, connections: Iterable[int] = (), input_tensors: Iterable[int] = (), **params: Any) -> int:
         nodes.append(
             {
                 "counter": len(nodes), "id": len(nodes), "node_type": kind,
@@ -202,7 +217,7 @@ def _graph(operation, name, operands, inputs, outputs):
     return nodes
 
 
-def _circular_buffers(operation):
+def _circular_buffers(operation: Operation) -> Iterator[tuple[str, list[CircularBufferLaunch]]]:
     """(core ranges as text, its indices) of each circular buffer: indices at one address on the same cores are one."""
     found, columns = {}, operation.device.arch.grid[0]
     for cb in operation.launch.circular_buffers:

@@ -1,24 +1,32 @@
 """NoC event traces in the form of tt-npe's directory tool: a file for each operation and device, and `topology.json`."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensim.sim.output_files import output_file, write_output
 from tensim.tool_files.device_log import family
 from tensim.tool_files.text import file_part
 from tensim.traces.noc_events import events_of
 
+if TYPE_CHECKING:
+    from tensim.tool_files.operands import Described
+    from tensim.tool_files.recording import DeviceRecord, Operation
+
 TOPOLOGY = "topology.json"
 CLUSTERS = {"wormhole_b0": "N150", "blackhole": "P150", "grayskull": "E150"}
 
 
-def file_name(operation, name):
+def file_name(operation: Operation, name: str) -> str:
     """Name of an operation's trace."""
     trace = "" if operation.trace is None else f"_traceID{operation.trace[0]}"
     return f"noc_trace_dev{operation.device.id}_{file_part(name)}_ID{operation.run_id}{trace}.json"
 
 
-def write_noc_traces(folder, described, devices):
+def write_noc_traces(folder: str | Path, described: Iterable[Described], devices: Sequence[DeviceRecord]) -> None:
     """Write the traces of all operations, and what connects the `devices`: nothing, as far as kernels can tell.
 
     `described`: the operations (`operands.Described`).

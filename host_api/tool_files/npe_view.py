@@ -4,10 +4,14 @@ tt-npe estimates such a timeline from a list of events; here it is what was simu
 to the arrival of its data, and its bytes load the links of its route evenly during that time.
 """
 
+from __future__ import annotations
+
 import functools
 import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +23,13 @@ from tensim.sim.output_files import write_output
 from tensim.tool_files.device_log import PROCESSORS, family, named_zones
 from tensim.tool_files.text import file_part
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.tool_files.operands import Described
+    from tensim.tool_files.recording import Operation
+
+Link: TypeAlias = tuple[int, str]  # tile, name
 FOLDER, MANIFEST = "npe_viz", "manifest.json"
 TIMESTEPS = 500  # of a view at most
 SHORTEST = 16  # cycles of a timestep
@@ -54,18 +65,18 @@ class _Packet:
     end: int
 
 
-def traffic_of(operation):
+def traffic_of(operation: Operation) -> Traffic:
     """The `Traffic` of an operation."""
     return _Load(operation, _packets(operation)).traffic()
 
 
-def file_name(operation, name):
+def file_name(operation: Operation, name: str) -> str:
     """Name of an operation's view."""
     trace = "" if operation.trace is None else f"_traceID{operation.trace[0]}"
     return f"{file_part(name)}_ID{operation.run_id}{trace}.npeviz"
 
 
-def write_views(folder, described):
+def write_views(folder: str | Path, described: Iterable[Described]) -> list[str]:
     """Write the views of operations with packets and their manifest; returns the names of those with too many packets.
 
     `described`: the operations (`operands.Described`).
@@ -84,7 +95,7 @@ def write_views(folder, described):
     return left_out
 
 
-def _packets(operation):
+def _packets(operation: Operation) -> list[_Packet]:
     """The packets of an operation; those of one multicast are one."""
     rows = operation.arrivals()
     found, open_groups = [], {}
@@ -107,7 +118,7 @@ def _packets(operation):
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _route(width, height, noc, source, target):
+def _route(width: int, height: int, noc: int, source: int, target: int) -> tuple[Link, ...]:
     """Links of a unicast route: (tile, name), from the NIU of its source to that of its target."""
     links, tile = [(source, f"NOC{noc}_IN")], source
     while tile != target:
@@ -117,7 +128,7 @@ def _route(width, height, noc, source, target):
     return (*links, (target, f"NOC{noc}_OUT"))
 
 
-def _links(size, packet):
+def _links(size: tuple[int, int], packet: _Packet) -> tuple[Link, ...]:
     """Links that a packet takes, each once; data of a read come from its target."""
     if packet.kind == "READ":
         return _route(*size, packet.noc, packet.targets[0], packet.source)
@@ -128,7 +139,7 @@ def _links(size, packet):
 class _Load:
     """The load of each link in each timestep, in bytes."""
 
-    def __init__(self, operation, packets):
+    def __init__(self, operation: Operation, packets: Sequence[_Packet]) -> None:
         arch = operation.device.arch
         self.operation, self.packets, self.size = operation, packets, arch.noc_size
         self.duration = max(max((packet.end for packet in packets), default=1), operation.ended - operation.started, 1)
@@ -145,7 +156,7 @@ class _Load:
         for number, (packet, route) in enumerate(zip(packets, self.routes, strict=True)):
             self._add(number, packet, [self.links[link] for link in route])
 
-    def _add(self, number, packet, links):
+    def _add(self, number: int, packet: _Packet, links: list[int]) -> None:
         first, last = packet.start // self.step, (packet.end - 1) // self.step
         rate = packet.size / (packet.end - packet.start)
         for step in range(first, last + 1):
@@ -156,17 +167,17 @@ class _Load:
             self.active[step].append(number)
 
     @functools.cached_property
-    def wires(self):
+    def wires(self) -> NDArray[np.int64]:
         """Rows of the links between routers."""
         ends = ("_IN", "_OUT")
         return np.array([i for (_, name), i in self.links.items() if not name.endswith(ends)], int)
 
-    def percent(self, moved, cycles):
+    def percent(self, moved: float, cycles: float) -> float:
         """Bytes in `cycles` as percent of what the wires of both NoCs could carry."""
         width, height = self.size
         return 100 * float(moved) / (cycles * self.bytes_per_cycle * 4 * width * height)
 
-    def traffic(self):
+    def traffic(self) -> Traffic:
         """The `Traffic`."""
         arch, tiles = self.operation.device.arch, self.operation.device.tiles
         in_dram = tiles["kind"] == st.TILE_DRAM
@@ -179,7 +190,7 @@ class _Load:
         )  # fmt: skip
 
 
-def _view(operation):
+def _view(operation: Operation) -> dict[str, Any]:
     """The object of a view's file."""
     load, device, (width, height) = (
         _Load(operation, _packets(operation)),
@@ -194,7 +205,7 @@ def _view(operation):
     demands = [[*place(tile), name] for tile, name in names]
     traffic, zones = load.traffic(), _zones(operation, place)
 
-    def summary(chosen):
+    def summary(chosen: slice) -> dict[str, Any]:
         part = percent[:, chosen]
         return {
             "avg_link_demand": load.percent(load.moved[load.wires][:, chosen].sum(), load.step * part.shape[1]),
@@ -251,7 +262,7 @@ def _view(operation):
     }  # fmt: skip
 
 
-def _zones(operation, place):
+def _zones(operation: Operation, place: Callable[[int], list[int]]) -> list[dict[str, Any]]:
     """The zones of each thread, nested: its kernel's, and in it those that the kernel opened."""
     width, coords = operation.device.arch.noc_size[0], operation.device.arch.worker_coords
     named, found = named_zones(operation), []
@@ -266,7 +277,7 @@ def _zones(operation, place):
     return found
 
 
-def nest(tree, zones, origin):
+def nest(tree: dict[str, Any], zones: Iterable[tuple[str, int, int]], origin: int) -> None:
     """Put zones, in the order of their starts, into the tree of the one that contains them."""
     stack, seen = [tree], {}
     for name, start, end in zones:

@@ -6,9 +6,13 @@ operations.  Other tiled buffers are shown as one row of tiles, others as one ro
 and columns.
 """
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,8 +21,16 @@ from tensim.sim.cores.noc_record import ADDRESS, TARGET
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, INTERLEAVED, LAYOUT_NAMES, SINGLE_BANK
 from tensim.tool_files.recording import BufferPlace
-from tensim.tool_files.told import place_of, product_of
+from tensim.tool_files.told import Told, place_of, product_of
 
+if TYPE_CHECKING:
+    from tensim.sim.chip.launch import Launch
+    from tensim.tool_files.npe_view import Traffic
+    from tensim.tool_files.recording import Operation
+
+Shape4: TypeAlias = tuple[int, int, int, int]  # W, Z, Y, X
+Shapes: TypeAlias = tuple[Sequence[int], Sequence[int]]  # a tensor's, with and without padding in memory
+Formats: TypeAlias = Mapping[int, DataFormat]  # by page size
 TILE = 32
 DTYPES = {
     DataFormat.Float32: ("FLOAT32", 4),
@@ -46,8 +58,8 @@ class Tensor:
     """
 
     buffer: BufferPlace
-    shape: tuple[int, int, int, int]
-    logical: tuple[int, int, int, int]
+    shape: Shape4
+    logical: Shape4
     layout: str
     dtype: str
     memory: str
@@ -68,38 +80,38 @@ class Described:
     `npe_view.traffic_of`.
     """
 
-    operation: object
+    operation: Operation
     title: str
     name: str
     operands: Operands
-    traffic: object
+    traffic: Traffic
 
 
-def operands_of(operation):
+def operands_of(operation: Operation) -> Operands:
     """The `Operands` of an operation of a recording: those that its library names, if one does."""
     if operation.about is not None:
-        return _told(operation)
+        return _told(operation, operation.about)
     read, written = _reached(operation)
     formats = _formats(operation.launch)
-    sizes, shapes = None, {}
+    sizes = None
+    shapes: dict[int, tuple[int, int]] = {}
     if len(read) == 2 and len(written) == 1:
-        places = (*read, *written)
-        sizes = described_product(*(place.tensor for place in places), operation.flops)
+        (a, b), (c,) = read, written
+        sizes = described_product(a.tensor, b.tensor, c.tensor, operation.flops)
         if sizes is None:
-            sizes = _product(*(_tiles(place, formats) for place in places), operation.flops)
+            sizes = _product(_tiles(a, formats), _tiles(b, formats), _tiles(c, formats), operation.flops)
             if sizes is not None:
                 m, k, n = sizes
-                shapes = dict(zip([place.id for place in places], ((m, k), (k, n), (m, n)), strict=True))
-    sides = [
+                shapes = {a.id: (m, k), b.id: (k, n), c.id: (m, n)}
+    inputs, outputs = (
         tuple(_tensor(place, formats, shapes.get(place.id), operation.device.id) for place in places)
         for places in (read, written)
-    ]
-    return Operands(*sides, sizes)
+    )
+    return Operands(inputs, outputs, sizes)
 
 
-def _told(operation):
-    about, device = operation.about, operation.device
-    sides = []
+def _told(operation: Operation, about: Told) -> Operands:
+    device, sides = operation.device, []
     for tensors in (about.operation["tensors"], about.operation.get("outputs", ())):
         placed = [(tensor, place_of(tensor, device.arch)) for tensor in tensors]
         sides.append(
@@ -112,16 +124,17 @@ def _told(operation):
                 if place is not None
             )
         )  # fmt: skip
-    return Operands(*sides, product_of(about))
+    inputs, outputs = sides
+    return Operands(inputs, outputs, product_of(about))
 
 
-def fidelity_of(launch):
+def fidelity_of(launch: Launch) -> str | None:
     """Name of the math fidelity of a launch's compute kernels (the highest); None without one."""
     found = [kernel.compute.math_fidelity for kernel in launch.kernels if kernel.compute is not None]
     return FIDELITIES[max(found)] if found else None
 
 
-def title_of(operation, name=None):
+def title_of(operation: Operation, name: str | None = None) -> str:
     """What a user calls an operation: its library's name, `name`, the name of its compute kernel or of its first kernel."""
     if operation.about is not None:
         return operation.about.operation["name"]
@@ -131,7 +144,7 @@ def title_of(operation, name=None):
     return name or operation.launch.name
 
 
-def name_of(operation, operands, title):
+def name_of(operation: Operation, operands: Operands, title: str) -> str:
     """An operation's name in the form of tt-metal's: its library's, if that is known; else a product of matrices is
     MatmulDeviceOperation, and nothing else has Matmul in its name, for tools would take it for one.
     """
@@ -144,7 +157,7 @@ def name_of(operation, operands, title):
     return f"{text or 'Program'}DeviceOperation"
 
 
-def _reached(operation):
+def _reached(operation: Operation) -> tuple[list[BufferPlace], list[BufferPlace]]:
     """(buffers read, buffers written) by an operation, each in the order of allocation."""
     arrivals, arch = operation.arrivals(), operation.device.arch
     target = operation.device.tiles[arrivals["arguments"][:, TARGET]]
@@ -168,7 +181,7 @@ def _reached(operation):
     return read, written
 
 
-def _formats(launch):
+def _formats(launch: Launch) -> Formats:
     """{page size: data format} of the circular buffers of a launch, those of low index first."""
     found = {}
     for cb in sorted(launch.circular_buffers, key=lambda cb: cb.index):
@@ -176,21 +189,21 @@ def _formats(launch):
     return found
 
 
-def _format(place, formats):
+def _format(place: BufferPlace, formats: Formats) -> DataFormat | None:
     """Data format of a buffer's elements, or None."""
     if place.page_size in formats:
         return formats[place.page_size]
     return next((one for one in formats.values() if tile_size(one) == place.page_size), None)
 
 
-def _tiles(place, formats):
+def _tiles(place: BufferPlace, formats: Formats) -> int:
     """Number of tiles in a buffer; 0 when its pages are no tiles."""
     one = _format(place, formats)
     size = tile_size(one) if one is not None else 0
     return place.size // size if size and place.page_size % size == 0 else 0
 
 
-def _product(a, b, c, flops):
+def _product(a: int, b: int, c: int, flops: int) -> tuple[int, int, int] | None:
     """(M, K, N) in elements of a product whose operands have `a` and `b` tiles and whose result has `c`, or None."""
     if not (a and b and c and flops):
         return None
@@ -204,7 +217,7 @@ def _product(a, b, c, flops):
     return (m, k, n) if 2 * m * k * n == flops else None
 
 
-def described_product(a, b, c, flops):
+def described_product(a: Shapes | None, b: Shapes | None, c: Shapes | None, flops: int) -> tuple[int, int, int] | None:
     """(M, K, N) of described operands and result, also batches of them, or None."""
     if a is None or b is None or c is None or not flops:
         return None
@@ -214,18 +227,19 @@ def described_product(a, b, c, flops):
     return (m, k, n) if fits and 2 * math.prod(batches) * m * k * n == flops else None
 
 
-def _four(shape):
+def _four(shape: Sequence[int]) -> Shape4:
     """(W, Z, Y, X) of a shape; more dimensions are part of W."""
-    shape = (1, 1, 1, *shape) if len(shape) < 4 else shape
-    return (math.prod(shape[:-3]), *shape[-3:])
+    *outer, depth, height, width = (1, 1, 1, *shape) if len(shape) < 4 else shape
+    return math.prod(outer), depth, height, width
 
 
-def _tensor(place, formats, shape, device):
+def _tensor(place: BufferPlace, formats: Formats, shape: tuple[int, int] | None, device: int) -> Tensor:
     one = _format(place, formats)
     dtype, size = DTYPES.get(one, BYTES) if one is not None else BYTES
     tiled = _tiles(place, formats) > 0
     if shape is not None:
-        logical = padded = (1, 1, *shape)
+        height, width = shape
+        logical = padded = 1, 1, height, width
     elif place.tensor is not None:
         logical, padded = (_four(sizes) for sizes in place.tensor)
     else:
@@ -235,14 +249,14 @@ def _tensor(place, formats, shape, device):
     return Tensor(place, padded, logical, "TILE" if tiled else "ROW_MAJOR", dtype, memory)
 
 
-def _shape_of_pages(place, one, size, formats):
+def _shape_of_pages(place: BufferPlace, one: DataFormat | None, size: int, formats: Formats) -> Shape4:
     """(W, Z, Y, X) of a buffer that nobody described; `one`: its format, `size`: bytes of an element."""
-    rows, columns = place.tensor_pages[-2:] if place.tensor_pages and len(place.tensor_pages) >= 2 else (None, None)
+    told = place.tensor_pages[-2:] if place.tensor_pages and len(place.tensor_pages) >= 2 else None
     tiles = _tiles(place, formats)
-    if tiles:
+    if tiles and one is not None:
         per_page = place.page_size // tile_size(one)
-        rows, columns = (1, tiles) if rows is None else (rows, columns * per_page)
+        rows, columns = (1, tiles) if told is None else (told[0], told[1] * per_page)
         return 1, 1, rows * TILE, columns * TILE
     count = place.size // max(place.page_size, 1)
-    rows, columns = (count, 1) if rows is None else (rows, columns)
+    rows, columns = (count, 1) if told is None else told
     return 1, 1, rows, columns * place.page_size // size

@@ -1,5 +1,11 @@
 """ops_perf_results_*.csv: a row for every operation, as tt-metal's profiler writes and tt-perf-report reads it."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tensim.sim.chip.statistics import FIDELITY_PHASES, peak_flops_per_cycle
@@ -8,6 +14,11 @@ from tensim.sim.output_files import output_file
 from tensim.tool_files.device_log import family
 from tensim.tool_files.operands import fidelity_of
 from tensim.tool_files.text import cell
+
+if TYPE_CHECKING:
+    from tensim.sim.chip.launch import KernelLaunch, Launch
+    from tensim.tool_files.operands import Described, Operands
+    from tensim.tool_files.recording import Operation
 
 COLUMNS = (
     "OP CODE", "OP TYPE", "GLOBAL CALL COUNT", "DEVICE ID", "DEVICE ARCH", "ATTRIBUTES", "MATH FIDELITY", "CORE COUNT",
@@ -36,7 +47,7 @@ LAST_COLUMNS = (
 NO_MODEL = 1  # what a performance model says that there is none
 
 
-def write_operations(path, described):
+def write_operations(path: str | Path, described: Sequence[Described]) -> None:
     """Write the table; `described`: the operations (`operands.Described`) in the order of the host."""
     inputs = max((len(one.operands.inputs) for one in described), default=0)
     outputs = max((len(one.operands.outputs) for one in described), default=0)
@@ -56,7 +67,7 @@ def write_operations(path, described):
             file.write(",".join(cell(row.get(column)) for column in columns) + "\n")
 
 
-def _row(one, before):
+def _row(one: Described, before: Operation | None) -> dict[str, Any]:
     """{column: value} of an operation; `before`: the one before it on its chip, or None."""
     operation, operands, traffic = one.operation, one.operands, one.traffic
     arch, ns = operation.device.arch, operation.nanoseconds
@@ -89,13 +100,13 @@ def _row(one, before):
     return row
 
 
-def _attributes(one):
+def _attributes(one: Described) -> str:
     """The settings of a call as text; without a library that says them, the program's name."""
     settings = one.operation.about.operation["settings"] if one.operation.about is not None else {}
     return str({"program": one.title} | {name: text.replace("\n", " ") for name, text in settings.items()})
 
 
-def _durations(operation, before):
+def _durations(operation: Operation, before: Operation | None) -> dict[str, Any]:
     """The columns of time that come from the kernels' zones."""
     ns, slots = operation.nanoseconds, operation.threads % THREADS_PER_CORE
     starts, ends = operation.work.starts, operation.work.ends
@@ -128,9 +139,10 @@ def _durations(operation, before):
     return row
 
 
-def _kernels(launch):
+def _kernels(launch: Launch) -> dict[str, Any]:
     """Sources, sizes and hashes of the kernels."""
-    row, hashes = {}, []
+    row: dict[str, Any] = {}
+    hashes: list[str] = []
     compute = [kernel for kernel in launch.kernels if kernel.compute is not None]
     movers = [kernel for kernel in launch.kernels if kernel.compute is None]
     for what, kernels in (("COMPUTE", compute), ("DATA MOVEMENT", movers)):
@@ -147,26 +159,27 @@ def _kernels(launch):
     return row
 
 
-def _hash(kernel):
+def _hash(kernel: KernelLaunch) -> int:
     """A number of a kernel's text and compile-time arguments, the same in every process."""
     lines = getattr(kernel.compiled, "lines", None)
     return _digest(repr((kernel.compiled.file, sorted(lines.items()) if lines else None, list(kernel.compile_args))))
 
 
-def _digest(text):
+def _digest(text: str) -> int:
     import hashlib
 
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 
 
-def _model(operation, operands):
+def _model(operation: Operation, operands: Operands) -> dict[str, Any]:
     """The columns of the performance model: what arithmetic and DRAM take at the least, for a product of matrices."""
-    none = dict.fromkeys(
+    none: dict[str, Any] = dict.fromkeys(
         ("PM IDEAL [ns]", "PM COMPUTE [ns]", "PM BANDWIDTH [ns]", "PM REQ I BW", "PM REQ O BW"), NO_MODEL
     )
-    if operands.matmul is None:
+    fidelity = fidelity_of(operation.launch)
+    if operands.matmul is None or fidelity is None:
         return none
-    arch, phases = operation.device.arch, FIDELITY_PHASES[fidelity_of(operation.launch)]
+    arch, phases = operation.device.arch, FIDELITY_PHASES[fidelity]
     per_cycle = peak_flops_per_cycle(operation.device.chip) * len(operation.cores) / phases
     compute = operation.nanoseconds(operation.flops / per_cycle)
     moved = sum(t.buffer.size for t in (*operands.inputs, *operands.outputs) if t.buffer.in_dram)

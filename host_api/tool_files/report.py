@@ -1,7 +1,11 @@
 """The folder of `--tt-report`: everything that the tools of the ecosystem read about a run (docs/tool_files.md)."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensim.sim.chip.launch_work import MAX_DETAILED
 from tensim.sim.errors import UsageError
@@ -13,6 +17,9 @@ from tensim.tool_files.npe_view import LARGEST, traffic_of, write_views
 from tensim.tool_files.operands import Described, name_of, operands_of, title_of
 from tensim.tool_files.operations_csv import write_operations
 from tensim.tool_files.topology import CLUSTER, MESH, write_topology
+
+if TYPE_CHECKING:
+    from tensim.tool_files.recording import DeviceRecord, Operation, Recording
 
 HOST_PROFILE = "tracy_profile_log_host.tracy"  # versions of the visualizer before 0.108 look for its name
 KNOWN = ("wormhole_b0", "blackhole")  # chips that tt-perf-report has roofs of
@@ -28,7 +35,7 @@ OURS = (
 )
 
 
-def require_folder(path):
+def require_folder(path: str | Path) -> None:
     """UsageError now, rather than after the work, when a folder cannot be made or written to, or holds somebody else's report."""
     folder = Path(path)
     foreign = None if is_ours(folder) else next(iter(_old_files(folder)), None)
@@ -44,7 +51,7 @@ def require_folder(path):
         raise UsageError(f"cannot write into {path}: {error.strerror}", hint="--tt-report takes a folder") from error
 
 
-def write_report(folder, recording, name=None):
+def write_report(folder: str | Path, recording: Recording, name: str | None = None) -> list[str]:
     """Write the files of a `Recording`; returns warnings, texts for the user.
 
     `name`: of the program, for operations; without one each is named after its compute kernel.  Files of an earlier report
@@ -72,18 +79,18 @@ def write_report(folder, recording, name=None):
     return _warnings(devices, left_out)
 
 
-def _old_files(folder):
+def _old_files(folder: Path) -> list[Path]:
     """Files in a folder that a report would replace or stand beside."""
     return [file for pattern in OURS for file in sorted(folder.glob(pattern))]
 
 
-def _described(operation, name):
+def _described(operation: Operation, name: str | None) -> Described:
     """What the writers take of an operation."""
     operands, title = operands_of(operation), title_of(operation, name)
     return Described(operation, title, name_of(operation, operands, title), operands, traffic_of(operation))
 
 
-def _warnings(devices, left_out):
+def _warnings(devices: Sequence[DeviceRecord], left_out: Iterable[str]) -> list[str]:
     """What the user should know of the tools that are to read the files."""
     found = []
     for chip in sorted({family(device.arch) for device in devices}):

@@ -4,7 +4,11 @@ For each kind of thread one profile over all cores, in cycles ("sampled": left-h
 core that ended last in the order of time ("evented").  The format: https://www.speedscope.app/file-format-schema.json
 """
 
+from __future__ import annotations
+
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +18,17 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.output_files import output_file
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tensim.sim.chip.chip import Chip
+
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 PLAIN_CODE = "plain code"
 _KEY = ("line_base", "line", "kind", "operation")  # what a span is told by
 
 
-def write_speedscope(chip, path, name):
+def write_speedscope(chip: Chip, path: str | Path, name: str) -> None:
     """Write the spans that `chip` has logged (`tensim.sim.chip.recordings`) to `path`; `name`: of the profile."""
     log = chip.recordings.log()
     spans = log[(log["kind"] < st.LOG_DRAM) & (log["end"] > log["start"])]
@@ -46,17 +55,17 @@ def write_speedscope(chip, path, name):
 class _Frames:
     """The frames of a file, each once."""
 
-    def __init__(self, chip):
+    def __init__(self, chip: Chip) -> None:
         self._chip, self._numbers, self.all = chip, {}, []
 
-    def _number(self, **frame):
+    def _number(self, **frame: Any) -> int:
         key = tuple(sorted(frame.items()))
         if key not in self._numbers:
             self._numbers[key] = len(self.all)
             self.all.append(frame)
         return self._numbers[key]
 
-    def stack(self, line_base, line, kind, operation):
+    def stack(self, line_base: int, line: int, kind: int, operation: int) -> list[int]:
         """Frames of a span, outer ones first: kernel, source line, what it did."""
         busy = kind == st.WAIT_NONE
         done = _operation_name(operation) if busy else f"wait: {reason_name(kind)}"
@@ -72,12 +81,12 @@ class _Frames:
         ]
 
 
-def _operation_name(number):
+def _operation_name(number: int) -> str:
     known = {int(op): op.name.lower() for op in Op} | {-1: "start", -2: "end"}
     return known.get(number, PLAIN_CODE) if number else PLAIN_CODE
 
 
-def _sampled(name, spans, frames):
+def _sampled(name: str, spans: NDArray[Any], frames: _Frames) -> dict[str, Any] | None:
     """Cycles by stack over all cores; None without spans."""
     if not len(spans):
         return None
@@ -90,7 +99,7 @@ def _sampled(name, spans, frames):
     }  # fmt: skip
 
 
-def _evented(name, spans, frames, scale):
+def _evented(name: str, spans: NDArray[Any], frames: _Frames, scale: float) -> dict[str, Any] | None:
     """The spans of one thread in the order of time; None without spans.  `scale`: ns of a cycle."""
     if not len(spans):
         return None

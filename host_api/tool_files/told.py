@@ -5,12 +5,18 @@ A description is a dictionary, which `tensim.library.child` makes: `name`; `tens
 `settings`, texts of other arguments.
 """
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, LAYOUT_NAMES
 from tensim.tool_files.recording import BufferPlace
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
 
 TILE = 32
 FORMATS = {
@@ -24,18 +30,18 @@ PRODUCT = "Matmul"  # in the names of the library's classes of products
 class Told(NamedTuple):
     """`operation`: the description of a call; `device_operation`: the class of the library's that a program of it belongs to."""
 
-    operation: dict
+    operation: dict[str, Any]
     device_operation: str
 
 
-def place_of(tensor, arch):
+def place_of(tensor: dict[str, Any], arch: Arch) -> BufferPlace | None:
     """The `BufferPlace` of a described tensor, None where it does not lie on the device."""
     buffer_type, layout = (
         _code(BUFFER_TYPE_NAMES, tensor.get("buffer")),
         _code(LAYOUT_NAMES, tensor.get("memory_layout")),
     )
     form = FORMATS.get(tensor["dtype"].upper())
-    if None in (buffer_type, layout, form) or not tensor.get("padded"):
+    if buffer_type is None or layout is None or form is None or not tensor.get("padded"):
         return None
     elements, columns = math.prod(tensor["padded"]), tensor["padded"][-1]
     in_dram, tiled = tensor["buffer"] == "DRAM", tensor["layout"] == "TILE"
@@ -49,7 +55,7 @@ def place_of(tensor, arch):
     )  # fmt: skip
 
 
-def product_of(about):
+def product_of(about: Told) -> tuple[int, int, int] | None:
     """(M, K, N) of a program (`Told`) that multiplies the first two tensors of its operation, or None."""
     tensors = about.operation["tensors"]
     if PRODUCT not in about.device_operation or len(tensors) < 2:
@@ -58,9 +64,9 @@ def product_of(about):
     return (m, k, n) if inner == k else None
 
 
-def _code(names, name):
+def _code(names: Sequence[str], name: str | None) -> int | None:
     return names.index(name) if name in names else None
 
 
-def _cores(ranges, width):
+def _cores(ranges: Iterable[Sequence[int]], width: int) -> list[int]:
     return [y * width + x for x0, y0, x1, y1 in ranges for y in range(y0, y1 + 1) for x in range(x0, x1 + 1)]

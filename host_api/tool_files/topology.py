@@ -4,18 +4,25 @@
 writes it beside; of both what the page reads (ttnn-visualizer 0.108).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from tensim.sim.output_files import write_output
 from tensim.tool_files.device_log import family
 
+if TYPE_CHECKING:
+    from tensim.tool_files.recording import DeviceRecord
+
 CLUSTER, MESH = "cluster_descriptor.yaml", "physical_chip_mesh_coordinate_mapping.yaml"
 CHIPS_IN_A_ROW = 4  # of chips that nothing connects
 
 
-def write_topology(folder, devices):
+def write_topology(folder: str | Path, devices: Sequence[DeviceRecord]) -> None:
     """Write both files for the `DeviceRecord`s of a run; chips of a fabric have its places and links."""
     arch = {device.id: family(device.arch) for device in devices}
     places, links = {}, []

@@ -28,6 +28,11 @@ def test_commands_and_json(program, capsys):
     assert [one["command"] for one in told["answers"]] == ["break taker.cpp:8", "continue", "cbs"]
 
 
+def test_a_comment_among_commands_is_passed_over(program, capsys):
+    code, out, _ = tensim(capsys, program, "-c", "threads; # where they stand", "--json")
+    assert code == 0 and json.loads(out)["answers"][1]["answer"] is None
+
+
 def test_a_deadlock(program, capsys, tmp_path):
     script = tmp_path / "commands"
     script.write_text("# to the end\ncontinue\n")
