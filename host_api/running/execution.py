@@ -8,8 +8,10 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tensim.analysis.links import fabric_facts
 from tensim.analysis.summary import collect
 from tensim.device import Device, close_device, create_device, current_system, use_system
+from tensim.mesh_device import close_mesh_device, open_mesh_device
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.running.kernel_changes import KernelChanges
@@ -50,26 +52,20 @@ class Logged(Watch):
 def execute(program, settings, arch, device_options, begun, on_progress, watch):
     """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start; `watch`: a `Watch`."""
     with _system_of_its_own():
-        on_progress("opening the device")
+        on_progress("opening the device" if program.mesh is None else "opening the mesh")
         with warnings.catch_warnings(action="ignore", category=TensimWarning):  # the result says them
-            device = create_device(
-                0,
-                arch=arch,
-                numerics=settings.numerics,
-                noc=settings.noc,
-                max_cycles=settings.max_cycles,
-                check=settings.check,
-                **device_options,
-            )
+            opened = _open(program, settings, arch, device_options)
+        devices = [opened] if program.mesh is None else opened.devices
         try:
-            _observe(device, settings, begun, on_progress)
-            watch.begin(device)
+            _observe(devices, settings, begun, on_progress)
+            watch.begin(devices[0])
             changes = KernelChanges(settings.kernel_changes)
             current_system().executor.rewrites.append(changes)
             with identity.launches(lambda: current_system().executor) as launches:
-                result, loops, binary = _run(program, settings, device, on_progress)
+                result, loops, binary = _run(program, settings, opened, on_progress)
             changes.require_used()
-            summary = collect(device.chip)
+            chip = max((device.chip for device in devices), key=statistics.program_cycles)
+            summary = collect(chip)
             summary |= {
                 "name": program.name,
                 "description": result.description,
@@ -78,15 +74,31 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
                 "warnings": arch.without_effect(settings.numerics) + summary["warnings"],
                 "loops": loops,
             }
-            summary |= watch.end(device.chip)
+            if program.mesh is not None:
+                summary["fabric"] = fabric_facts(opened.fabric)
+            summary |= watch.end(chip)
             if settings.zones:
-                summary["zones"] = zones(device.chip)
-            summary |= _save(device.chip, binary, settings, on_progress)
-            told = _identity(program, settings, device.chip, launches)
+                summary["zones"] = zones(chip)
+            summary |= _save(chip, binary, settings, on_progress)
+            told = _identity(program, settings, chip, launches)
             output = None if settings.numerics == "off" else result.actual
             return Result(summary | {"host_seconds": time.perf_counter() - begun}, told, output=output)
         finally:
-            close_device(device)
+            if program.mesh is None:
+                close_device(opened)
+            else:
+                close_mesh_device(opened)
+
+
+def _open(program, settings, arch, device_options):
+    """The device of a program, or its mesh, whose kernels are not checked."""
+    options = {"arch": arch, "numerics": settings.numerics, "noc": settings.noc, "max_cycles": settings.max_cycles}
+    if program.mesh is None:
+        return create_device(0, check=settings.check, **options, **device_options)
+    try:
+        return open_mesh_device(**program.mesh, **options)
+    except TypeError as error:
+        raise UsageError(f"{program.name}: MESH: {error}") from error
 
 
 @contextlib.contextmanager
@@ -116,27 +128,28 @@ def _identity(program, settings, chip, launches):
     )  # fmt: skip
 
 
-def timed(chip, work):
-    """(result of `work`, {"cycles", "device_seconds"} that the programs of a chip took in it)."""
-    before = statistics.program_cycles(chip)
-    result = work()
-    cycles = statistics.program_cycles(chip) - before
+def timed(chips, work):
+    """(result of `work`, {"cycles", "device_seconds"} that the programs of chips took in it, on the one where it is longest)."""
+    before = [statistics.program_cycles(chip) for chip in chips]
+    result, chip = work(), chips[0]
+    cycles = max(statistics.program_cycles(chip) - begun for chip, begun in zip(chips, before, strict=True))
     return result, {"cycles": cycles, "device_seconds": cycles / (chip.arch.clock_mhz * 1e6)}
 
 
-def _observe(device, settings, begun, on_progress):
+def _observe(devices, settings, begun, on_progress):
     """Switch on what the settings ask to have recorded, and the reports of progress."""
-    chip = device.chip
-    if settings.timeline or settings.zones or settings.speedscope:
-        chip.recordings.enable_log()
-    if settings.noc_trace:
-        chip.recordings.record_noc()
+    for device in devices:
+        if settings.timeline or settings.zones or settings.speedscope:
+            device.chip.recordings.enable_log()
+        if settings.noc_trace:
+            device.chip.recordings.record_noc()
+    chip = devices[0].chip
 
     def report(now, chips):
         rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
         on_progress(f"simulated {chip.cycle:,} cycles, {rate / 1e6:.2f} M operations/s")
 
-    device.system.env.on_progress(report)
+    devices[0].system.env.on_progress(report)
 
 
 def _run(program, settings, device, on_progress):
@@ -156,9 +169,10 @@ def _run(program, settings, device, on_progress):
 def _run_loops(program, settings, device, on_progress):
     """(result, durations): of a wrong loop if there is one, else of the last; without data none is wrong."""
     results, loops = [], []
+    chips = [device.chip] if program.mesh is None else [one.chip for one in device.devices]
     for number in range(settings.loops):
         on_progress("running" if settings.loops == 1 else f"loop {number + 1} of {settings.loops}")
-        result, duration = timed(device.chip, lambda: program.run_on(device, settings.options))
+        result, duration = timed(chips, lambda: program.run_on(device, settings.options))
         results.append(result)
         loops.append(duration)
     if settings.numerics == "off":

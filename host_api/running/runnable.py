@@ -36,7 +36,8 @@ class Runnable:
     """A program that can run.
 
     `axes`: names of the sizes in `shape`; `load`: returns its `run`, imported at first use.  `matrices`: whether it holds
-    the matrices between its axes.  `file`: where a user's `run` stands, whose mistakes are reported with their line.
+    the matrices between its axes.  `file`: where a user's `run` stands, whose mistakes are reported with their line.  `mesh`:
+    keywords of `tensim.open_mesh_device` where it runs on a mesh, which `run` then gets in place of a device.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Runnable:
     load: Callable[[], Callable]
     matrices: bool = False
     file: str | None = None
+    mesh: dict | None = None
 
     def parameters(self):
         """Own keywords of `run`: name -> inspect.Parameter (annotated type and default)."""
@@ -70,7 +72,7 @@ class Runnable:
             return None
 
     def run_on(self, device, options=None):
-        """Run on an open device; returns the `ExampleResult`.
+        """Run on an open device, or on a mesh of them; returns the `ExampleResult`.
 
         Text in `options` is checked first, so that a wrong option costs nothing: UsageError lists the choices.
         `ExampleResult.verified` compares with numpy; with numerics off no data moves and the comparison means nothing.
@@ -80,7 +82,8 @@ class Runnable:
         options = self.chosen(options or Options())
         if options.seed < 0:
             raise UsageError(f"the seed is {options.seed}; it must not be negative")
-        grid = parse_grid(options.grid, device)
+        chip = device if self.mesh is None else device.devices[0]
+        grid = parse_grid(options.grid, chip)
         sizes = None if options.shape is None else parse_shape(options.shape, self.axes)
         arguments = {
             "shape": sizes,
@@ -91,7 +94,7 @@ class Runnable:
             **options.parameters,
         }
         if self.matrices and sizes is not None:
-            require_room(sizes, arguments["dtype"], device.arch)
+            require_room(sizes, arguments["dtype"], chip.arch)
         return self._result(self._call(device, arguments))
 
     def _call(self, device, arguments):
@@ -218,4 +221,12 @@ def _of_module(function, module, name, description):
                 f"{name}: {key.upper()} is {value!r}; it is a text", hint='as AXES = "MN", SHAPE = "64x64"'
             )
     axes = declared.pop("axes")
-    return Runnable(name, description, axes, Options(**declared), lambda: function)
+    return Runnable(name, description, axes, Options(**declared), lambda: function, mesh=_mesh_of(module, name))
+
+
+def _mesh_of(module, name):
+    """The mesh that a module declares (MESH), None: one device."""
+    mesh = getattr(module, "MESH", None)
+    if mesh is not None and not (isinstance(mesh, dict) and all(isinstance(key, str) for key in mesh)):
+        raise UsageError(f"{name}: MESH is {mesh!r}", hint='keywords of open_mesh_device, as MESH = {"board": "t3k"}')
+    return mesh
