@@ -14,6 +14,7 @@ from tensim.html_report.page import html_page
 from tensim.running.advising import advise
 from tensim.running.runnable import find_program
 from tensim.sim.arch import load_arch
+from tensim.sim.errors import UsageError
 
 FLAWED = {  # program -> what bounds it, the rule of the first advice
     "badly_written_matmul": ("bandwidth", "dram", "traffic_amplification"),
@@ -59,6 +60,11 @@ def test_a_stream_between_chips_is_told_what_its_link_lacks(shape, packet_bytes,
     assert used["packets"] == int(shape.split("x")[0]) and used["bounded_by"] == bounded_by
     page = html_page(result.to_dict())
     assert "Links between chips" in page and "chip 0 to the east, link 0" in page
+
+
+def test_experiments_are_made_on_one_device():
+    with pytest.raises(UsageError, match="runs on a mesh"):
+        advise(program("packet_stream"))
 
 
 @pytest.mark.parametrize("name", GOOD)

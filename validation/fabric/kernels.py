@@ -119,7 +119,7 @@ def ping(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, head
     tail, spans = l1_ptr(source + size - 4, uint32), l1_ptr(times, uint32)
     for sent in range(rounds):
         tail[0] = sent + 1
-        riscv_wait(1 + sent * 37 % 139)  # so that routers are met at different points of their turns
+        riscv_wait(1 + sent * 151 % 397)  # so that routers are met at all points of their turns
         begin = get_timestamp()
         fabric_wait_for_empty_write_slot(slots, credits, sent)
         fabric_send_payload(router, slot, source, size)
