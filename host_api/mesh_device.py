@@ -6,12 +6,12 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tensim.device import Device, close_device, open_devices
+from tensim.device import Device, close_device, current_system, open_devices
 from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
 from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.commands import CreateDevice
 from tensim.sim.host.fabric import LINES, Connection, Fabric
-from tensim.sim.host.wiring import BOARDS, Wiring
+from tensim.sim.host.wiring import BOARDS, Board, Wiring
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch
@@ -60,10 +60,12 @@ class MeshDevice:
         return route
 
     def link_utilization(self) -> list[dict]:
-        """What each link has carried: [{"chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles"}].
+        """What each link has carried: [{"chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles",
+        "router_cycles"}].
 
         `bytes`: of payloads; `busy_cycles`: that the line was in use; `full_cycles`: that packets waited for a slot of the router
-        at the other end.
+        at the other end, or a worker for slots whose packets are on their way; `router_cycles`: that the busier one of the
+        routers at its ends worked.
         """
         return self.fabric.link_utilization()
 
@@ -74,8 +76,19 @@ def _direction(name: str) -> int:
     return DIRECTIONS[name]
 
 
+DEFAULT_BOARD = "t3k"
+
+
+def board_of(name: str | None) -> Board:
+    """The board of a name, None: the default one; UsageError for a name of none."""
+    name = name or DEFAULT_BOARD
+    if name not in BOARDS:
+        raise UsageError(f"no board {name!r}", hint=f"one of {', '.join(BOARDS)}")
+    return BOARDS[name]
+
+
 def open_mesh_device(
-    board: str = "t3k",
+    board: str = DEFAULT_BOARD,
     shape: tuple[int, int] | None = None,
     fabric: str = LINES,
     links: int | None = None,
@@ -86,17 +99,19 @@ def open_mesh_device(
     numerics: str = "fast",
     noc: str = "packet",
     max_cycles: int | None = None,
+    check: bool = False,
 ) -> MeshDevice:
     """Open the chips of a board, or those of a part of it, and start their routers.
 
     `board`: n300, t3k (2x4), galaxy (8x4), p150_x2, p150_x4 (2x2); `shape`: (rows, columns) of the part; `fabric`: "1d", whose
     packets count chips along a row or a column, or "2d"; `ring`: one ring around the mesh instead of lines; `links`: per
     neighbour, None: all of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours
-    alone.  `arch`, `numerics`, `noc`, `max_cycles`: as of `create_device`.  UsageError for what a board does not have.
+    alone.  `arch`, `numerics`, `noc`, `max_cycles`, `check`: as of `create_device`; kernels on a mesh cannot be checked yet.
+    UsageError for that, and for what a board does not have.
     """
-    if board not in BOARDS:
-        raise UsageError(f"no board {board!r}", hint=f"one of {', '.join(BOARDS)}")
-    whole = BOARDS[board]
+    whole = board_of(board)
+    if current_system().executor.captures:
+        raise UsageError("captures hold no meshes", hint="capture programs of one chip")
     shape = tuple(shape or whole.shape)
     if len(shape) != 2 or not all(1 <= mine <= most for mine, most in zip(shape, whole.shape, strict=True)):
         raise UsageError(f"{board} has {whole.shape[0]}x{whole.shape[1]} chips, not {shape}")
@@ -105,7 +120,7 @@ def open_mesh_device(
         raise UsageError(f"{links} links between neighbours", hint=f"{board} has 1 to {whole.links}")
     devices = open_devices(
         [
-            CreateDevice(number, 1, 0, 0, arch or whole.arch, numerics, noc, max_cycles, 0)
+            CreateDevice(number, 1, 0, 0, arch or whole.arch, numerics, noc, max_cycles, 0, check=check)
             for number in range(math.prod(shape))
         ]
     )

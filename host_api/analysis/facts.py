@@ -74,7 +74,7 @@ class LaunchFacts:
     """The figures of one launch; `work`: its `tensim.sim.chip.launch_work.LaunchWork`."""
 
     def __init__(self, chip: Chip | Done, work: LaunchWork) -> None:
-        self.arch, self.work = chip.arch, work
+        self.chip, self.arch, self.work = chip, chip.arch, work
         self._programs = chip.line_programs
         self.cycles = max(work.cycles, 1)
         self.rows = {

@@ -13,6 +13,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tensim.analysis.facts import BUSY
+from tensim.analysis.links import CREDITS, LINK, ROUTER, link_uses, waits_for_fabric
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, UNPACK_SLOT
@@ -20,6 +21,7 @@ from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.analysis.facts import LaunchFacts, Step
+    from tensim.analysis.links import LinkUse
     from tensim.sim.chip.chip import Chip
     from tensim.sim.chip.interval import Done
 
@@ -39,6 +41,8 @@ ROOFS = {
     "mover": "the data-movement RISC-V core",
     "dram": "DRAM",
     "noc": "the NoC",
+    LINK: "an Ethernet link",
+    ROUTER: "a router of the fabric",
 }
 
 
@@ -55,7 +59,7 @@ def headline(told: dict[str, Any]) -> str:
 class Verdict:
     """What bounds something.
 
-    `kind`: one of the five above; `resource`: a key of `ROOFS`, "semaphore", "circular_buffer", "cores" or "dispatch";
+    `kind`: one of the five above; `resource`: a key of `ROOFS`, "semaphore", "circular_buffer", "credits", "cores" or "dispatch";
     `share`: of its roof (bandwidth), of the time spent so (others); `text`: a sentence; `evidence`: sentences with figures;
     `chain`: the critical chain in words, where it decided.
     """
@@ -92,11 +96,14 @@ def of_launch(facts: LaunchFacts) -> Verdict:
     """The `Verdict` of a launch, from its `tensim.analysis.facts.LaunchFacts`."""
     units = facts.units()
     unit = max(units, key=lambda name: units[name])
+    steps = facts.chain()
+    if waits_for_fabric(steps[-1]) and (links := link_uses(facts.chip)):
+        return _of_fabric(links[0], steps[-1], _words(facts, steps))
     if min(facts.imbalance, facts.work_imbalance) >= UNEVEN:
         return _imbalance(facts)
     if units[unit] >= CLOSE:
         return _close_to_roof(facts, unit, units[unit])
-    return _of_chain(facts, facts.chain())
+    return _of_chain(facts, steps)
 
 
 def of_run(chip: Chip | Done, facts: LaunchFacts, span_cycles: int, active_cycles: int) -> Verdict:
@@ -115,6 +122,24 @@ def of_run(chip: Chip | Done, facts: LaunchFacts, span_cycles: int, active_cycle
         ]
         return Verdict(DISPATCH, "dispatch", idle, text, evidence)
     return of_launch(facts)
+
+
+def _of_fabric(use: LinkUse, step: Step, words: list[str]) -> Verdict:
+    """A thread at the end of the chain that waits for routers: for credits, or for packets of other chips."""
+    evidence = [
+        f"{use.name}: line in use {percent(use.line)} of the time, its router at work {percent(use.router)}, "
+        f"no slot for another packet {percent(use.full)}"
+    ]
+    if use.bound == LINK:
+        return Verdict(BANDWIDTH, LINK, use.line, f"the line of {use.name} is full", evidence, words)
+    if use.bound == ROUTER:
+        text = f"a router of {use.name} is at work {percent(use.router)} of the time, its line less"
+        return Verdict(BANDWIDTH, ROUTER, use.router, text, evidence, words)
+    if use.bound == CREDITS:
+        text = f"{use.name} has no slot for another packet {percent(use.full)} of the time: all are on their way there and back"
+        return Verdict(DEPENDENCY, CREDITS, use.full, text, evidence, words)
+    text = f"{percent(step.share)} of the time goes to waits for packets, and no link is full: they take their way"
+    return Verdict(LATENCY, LINK, step.share, text, evidence, words)
 
 
 def _imbalance(facts: LaunchFacts) -> Verdict:

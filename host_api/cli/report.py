@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.markup import escape
 from rich.table import Table
 
+from tensim.analysis.links import name_of
 from tensim.analysis.verdict import headline
 from tensim.cli.output import report_console
 
@@ -19,6 +20,7 @@ LINE_COLUMNS = 66  # what the table of lines takes beside the source text
 FOLDED = ("waiting for", "line", "link", "longest wait")  # columns that take several lines where the terminal is narrow
 ADVICE_SHOWN = 3
 CHANNELS_SHOWN = 6
+LINKS_SHOWN = 12
 ZONES_SHOWN = 20
 SLOWER_PCT = -0.5  # gain of an experiment from which it is explained that it is none
 BARS, SPARKLINE = "▁▂▃▄▅▆▇█", 16
@@ -116,6 +118,7 @@ def print_report(summary: Summary, console: Console | None = None) -> None:
     )
     _print_links(console, summary, narrow)
     _print_channels(console, summary, narrow)
+    _print_fabric(console, summary)
     columns = "line", "busy", "stalled", "operations", "source"
     lines = _table("Slowest kernel lines (cycles over all cores)", *columns[: 3 if narrow else None])
     for row in summary["lines"][:10]:
@@ -213,6 +216,21 @@ def _print_channels(console: Console, summary: Summary, narrow: bool) -> None:
         table.add_row(*cells[: len(table.columns)])
     if used:
         console.print(table)
+
+
+def _print_fabric(console: Console, summary: dict[str, Any]) -> None:
+    """The links of a mesh that have carried most: how full their lines, how busy their routers, how long without a slot."""
+    if not summary.get("fabric"):
+        return
+    links = summary["fabric"]["links"]
+    used = sorted((one for one in links if one["packets"]), key=lambda one: -one["line_share"])
+    title = f"Links between chips ({len(used)} of {len(links)} used)"
+    table = _table(title, "link", "packets", "MB", "line", "router", "no slot", "bound by")
+    for one in used[:LINKS_SHOWN]:
+        shares = (_percent(one[name]) for name in ("line_share", "router_share", "full_share"))
+        cells = f"{one['packets']:,}", f"{one['bytes'] / 1e6:.2f}", *shares, one["bounded_by"] or "none"
+        table.add_row(name_of(one), *cells)
+    console.print(table)
 
 
 def _longest_wait(one: dict[str, Any]) -> str:

@@ -14,6 +14,8 @@ STRIP_LAUNCHES = 400
 ROW, ROW_GAP = 3, 1.2  # pixels of a thread in the strip, between cores
 REASONS_SHOWN = 5
 SPARK = (110, 22)  # pixels of a chart of windows
+MESH_CHIP, MESH_STEP = 56, 112  # pixels of a chip in a mesh, and from one to the next
+WAYS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 TENSOR_UNITS = ("TRISC0", "TRISC1", "TRISC2")
 
 
@@ -62,6 +64,29 @@ def grid(cores: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "cell": CELL, "cells": cells,
         "metrics": [metric for metric in METRICS if any(metric in cell["shares"] for cell in cells)],
     }  # fmt: skip
+
+
+def mesh(fabric: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The chips of a mesh and the links that have carried packets, in pixels: {"width", "height", "chip", "chips": [(x, y,
+    number)], "links": [{"x0", "y0", "x1", "y1", "share", "row"}]}, or None without a mesh; each way is a line of its own.
+    """
+    if not fabric:
+        return None
+    columns, found = fabric["columns"], []
+    for row in fabric["links"]:
+        if not row["packets"]:
+            continue
+        y, x = divmod(row["chip"], columns)
+        dx, dy = WAYS[row["direction"]]
+        aside = MESH_CHIP * (0.12 + 0.2 * row["link"] + 0.08 * (dx < 0 or dy < 0))  # along the chip's edge
+        begin = [MESH_STEP * place + (MESH_CHIP * (1 + way) / 2 if way else aside) for place, way in ((x, dx), (y, dy))]
+        end = [at + (MESH_STEP - MESH_CHIP) * way for at, way in zip(begin, (dx, dy), strict=True)]
+        found.append(
+            {"x0": begin[0], "y0": begin[1], "x1": end[0], "y1": end[1], "share": row["line_share"], "row": row}
+        )
+    chips = [(MESH_STEP * (n % columns), MESH_STEP * (n // columns), n) for n in range(fabric["chips"])]
+    size = [MESH_STEP * count - MESH_STEP + MESH_CHIP for count in (columns, fabric["rows"])]
+    return {"width": size[0], "height": size[1], "chip": MESH_CHIP, "chips": chips, "links": found}
 
 
 def roofline(told: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ SHOWN = {
     "by_operation": 40,
     "links": 12,
     "channels": 64,
+    "fabric_links": 64,
     "kernels": 40,
 }  # rows of tables
 FRAME_HEIGHT = 900  # pixels of the page in a notebook
@@ -60,6 +61,11 @@ def html_page(data: Mapping[str, Any]) -> str:
         channels=figures.with_occupancy(
             (data.get("dram") or {}).get("channels", [])[: SHOWN["channels"]], occupancy.get("channels", []), "channel"
         ),
+        mesh=figures.mesh(data.get("fabric")),
+        fabric_links=sorted(
+            (row for row in (data.get("fabric") or {}).get("links", []) if row["packets"]),
+            key=lambda row: -row["line_share"],
+        )[: SHOWN["fabric_links"]],
         spark=figures.SPARK,
         kernels=(data.get("identity") or {}).get("kernels", [])[: SHOWN["kernels"]],
     )

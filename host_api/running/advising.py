@@ -21,6 +21,7 @@ from tensim.device import Device, current_system
 from tensim.results.result import Result
 from tensim.running.execution import Watch
 from tensim.running.programs import Settings, run_program, settings_of
+from tensim.running.runnable import find_program
 from tensim.sim.chip.experiments import rotate_banks, turn_corners, wait_seldom
 from tensim.sim.errors import ProgramError, TensimError, UsageError
 
@@ -45,6 +46,11 @@ def advise_program(
     settings: Settings, on_progress: Callable[[str], object] = lambda text: None, processes: int = PROCESSES
 ) -> Result:
     """`advise` for `Settings`; `processes`: that run experiments at a time."""
+    program = find_program(settings.program)
+    if program.mesh is not None:
+        raise UsageError(
+            f"{program.name} runs on a mesh: experiments are made on one device", hint="tensim run says what bounds it"
+        )
     settings = dataclasses.replace(
         settings, loops=1, check=False, timeline=None, speedscope=None, noc_trace=None, tt_report=None, capture=None
     )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from tensim.analysis.links import fabric_facts
 from tensim.analysis.summary import collect
 from tensim.device import Device, close_device, create_device, current_system, use_system
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.running.kernel_changes import KernelChanges
+from tensim.running.runnable import devices_of
 from tensim.sim.chip import statistics
 from tensim.sim.chip.zones import zones
 from tensim.sim.errors import TensimWarning, UsageError
@@ -23,6 +25,7 @@ from tensim.sim.host.executor import Simulation
 if TYPE_CHECKING:
     from tensim.examples.result import ExampleResult
     from tensim.light_metal.binary import LightMetalBinary
+    from tensim.mesh_device import MeshDevice
     from tensim.running.programs import Settings
     from tensim.running.runnable import Runnable
     from tensim.sim.arch import Arch
@@ -69,26 +72,20 @@ def execute(
 ) -> Result:
     """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start; `watch`: a `Watch`."""
     with _system_of_its_own():
-        on_progress("opening the device")
+        on_progress("opening the device" if program.mesh is None else "opening the mesh")
         with warnings.catch_warnings(action="ignore", category=TensimWarning):  # the result says them
-            device = create_device(
-                0,
-                arch=arch,
-                numerics=settings.numerics,
-                noc=settings.noc,
-                max_cycles=settings.max_cycles,
-                check=settings.check,
-                **device_options,
-            )
+            opened = _open(program, settings, arch, device_options)
+        devices = devices_of(opened)
         try:
-            _observe(device, settings, begun, on_progress)
-            watch.begin(device)
+            _observe(devices, settings, begun, on_progress)
+            watch.begin(devices[0])
             changes = KernelChanges(settings.kernel_changes)
             current_system().executor.rewrites.append(changes)
             with identity.launches(lambda: current_system().executor) as launches:
-                result, loops, binary = _run(program, settings, device, on_progress)
+                result, loops, binary = _run(program, settings, opened, on_progress)
             changes.require_used()
-            summary = collect(device.chip)
+            chip = max((device.chip for device in devices), key=statistics.program_cycles)
+            summary = collect(chip)
             summary |= {
                 "name": program.name,
                 "description": result.description,
@@ -97,15 +94,44 @@ def execute(
                 "warnings": arch.without_effect(settings.numerics) + summary["warnings"],
                 "loops": loops,
             }
-            summary |= watch.end(device.chip)
+            if not isinstance(opened, Device):
+                summary["fabric"] = fabric_facts(opened.fabric)
+            summary |= watch.end(chip)
             if settings.zones:
-                summary["zones"] = zones(device.chip)
-            summary |= _save(device.chip, binary, settings, on_progress)
-            told = _identity(program, settings, device.chip, launches)
+                summary["zones"] = zones(chip)
+            summary |= _save(chip, binary, settings, on_progress)
+            told = _identity(program, settings, chip, launches)
             output = None if settings.numerics == "off" else result.actual
             return Result(summary | {"host_seconds": time.perf_counter() - begun}, told, output=output)
         finally:
-            close_device(device)
+            _close(opened)
+
+
+def _open(program: Runnable, settings: Settings, arch: Arch, device_options: dict[str, Any]) -> Device | MeshDevice:
+    """The device of a program, or its mesh, whose kernels are not checked."""
+    options: dict[str, Any] = {
+        "arch": arch,
+        "numerics": settings.numerics,
+        "noc": settings.noc,
+        "max_cycles": settings.max_cycles,
+    }
+    if program.mesh is None:
+        return create_device(0, check=settings.check, **options, **device_options)
+    from tensim.mesh_device import open_mesh_device
+
+    try:
+        return open_mesh_device(**program.mesh, **options)
+    except TypeError as error:
+        raise UsageError(f"{program.name}: MESH: {error}") from error
+
+
+def _close(opened: Device | MeshDevice) -> None:
+    if isinstance(opened, Device):
+        close_device(opened)
+    else:
+        from tensim.mesh_device import close_mesh_device
+
+        close_mesh_device(opened)
 
 
 @contextlib.contextmanager
@@ -135,31 +161,32 @@ def _identity(program: Runnable, settings: Settings, chip: Chip, launches: ident
     )  # fmt: skip
 
 
-def timed(chip: Chip, work: Callable[[], T]) -> tuple[T, dict[str, Any]]:
-    """(result of `work`, {"cycles", "device_seconds"} that the programs of a chip took in it)."""
-    before = statistics.program_cycles(chip)
-    result = work()
-    cycles = statistics.program_cycles(chip) - before
+def timed(chips: Sequence[Chip], work: Callable[[], T]) -> tuple[T, dict[str, Any]]:
+    """(result of `work`, {"cycles", "device_seconds"} that the programs of chips took in it, on the one where it is longest)."""
+    before = [statistics.program_cycles(chip) for chip in chips]
+    result, chip = work(), chips[0]
+    cycles = max(statistics.program_cycles(chip) - begun for chip, begun in zip(chips, before, strict=True))
     return result, {"cycles": cycles, "device_seconds": cycles / (chip.arch.clock_mhz * 1e6)}
 
 
-def _observe(device: Device, settings: Settings, begun: float, on_progress: Listener) -> None:
+def _observe(devices: Sequence[Device], settings: Settings, begun: float, on_progress: Listener) -> None:
     """Switch on what the settings ask to have recorded, and the reports of progress."""
-    chip = device.chip
-    if settings.timeline or settings.zones or settings.speedscope:
-        chip.recordings.enable_log()
-    if settings.noc_trace:
-        chip.recordings.record_noc()
+    for device in devices:
+        if settings.timeline or settings.zones or settings.speedscope:
+            device.chip.recordings.enable_log()
+        if settings.noc_trace:
+            device.chip.recordings.record_noc()
+    chip = devices[0].chip
 
     def report(now: object, chips: object) -> None:
         rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
         on_progress(f"simulated {chip.cycle:,} cycles, {rate / 1e6:.2f} M operations/s")
 
-    device.system.env.on_progress(report)
+    devices[0].system.env.on_progress(report)
 
 
 def _run(
-    program: Runnable, settings: Settings, device: Device, on_progress: Listener
+    program: Runnable, settings: Settings, device: Device | MeshDevice, on_progress: Listener
 ) -> tuple[ExampleResult, Durations, LightMetalBinary | None]:
     """(result, durations, Light Metal binary or None) of all loops."""
     if not settings.capture:
@@ -175,13 +202,14 @@ def _run(
 
 
 def _run_loops(
-    program: Runnable, settings: Settings, device: Device, on_progress: Listener
+    program: Runnable, settings: Settings, device: Device | MeshDevice, on_progress: Listener
 ) -> tuple[ExampleResult, Durations]:
     """(result, durations): of a wrong loop if there is one, else of the last; without data none is wrong."""
     results, loops = [], []
+    chips = [one.chip for one in devices_of(device)]
     for number in range(settings.loops):
         on_progress("running" if settings.loops == 1 else f"loop {number + 1} of {settings.loops}")
-        result, duration = timed(device.chip, lambda: program.run_on(device, settings.options))
+        result, duration = timed(chips, lambda: program.run_on(device, settings.options))
         results.append(result)
         loops.append(duration)
     if settings.numerics == "off":

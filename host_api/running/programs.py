@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensim.results.result import Result
 from tensim.running.options import Options
-from tensim.running.runnable import find_program
+from tensim.running.runnable import Runnable, find_program
 from tensim.running.tool_report import with_report
 from tensim.sim.errors import UsageError
 
@@ -100,7 +100,7 @@ def run_program(
     """
     begun = time.perf_counter()
     program = find_program(settings.program)
-    arch, device_options = _chip(settings)
+    arch, device_options = _chip(settings, program)
     with contextlib.ExitStack() as stack:
         from tensim.running.execution import Logged, Watch, execute
 
@@ -119,10 +119,17 @@ def run_program(
     return result
 
 
-def _chip(settings: Settings) -> tuple[Arch, dict[str, Any]]:
-    """(Arch, further options of create_device) of the settings."""
+def _chip(settings: Settings, program: Runnable) -> tuple[Arch, dict[str, Any]]:
+    """(Arch, further options of create_device) of the settings; a mesh is of its board's chips."""
     from tensim.sim.arch import load_arch
 
+    if program.mesh is not None:
+        from tensim.mesh_device import board_of
+
+        if settings.device is not None or settings.capture:
+            what = f"--device {settings.device}" if settings.device is not None else "a capture"
+            raise UsageError(f"{program.name} runs on a mesh, which {what} does not hold", hint="leave it out")
+        return load_arch(board_of(program.mesh.get("board")).arch, settings.overrides), {}
     if settings.device is None:
         return load_arch(settings.arch, settings.overrides), {}
     from tensim.running.device_choice import choose_chip

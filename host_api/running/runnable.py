@@ -33,10 +33,18 @@ from tensim.sim.errors import ProgramError, TensimError, UsageError
 if TYPE_CHECKING:
     from tensim.device import Device
     from tensim.examples.result import ExampleResult
+    from tensim.mesh_device import MeshDevice
 
 DEFAULTS = ("shape", "dtype", "fidelity", "grid")  # what a program has a default for
 FIXED_KEYWORDS = ("shape", "dtype", "fidelity", "grid", "rng")
 SIGNATURE = "run(device, *, shape, dtype, fidelity, grid, rng)"
+
+
+def devices_of(opened: Device | MeshDevice) -> list[Device]:
+    """The devices of a mesh, or one device."""
+    from tensim.device import Device
+
+    return [opened] if isinstance(opened, Device) else opened.devices
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class Runnable:
     """A program that can run.
 
     `axes`: names of the sizes in `shape`; `load`: returns its `run`, imported at first use.  `matrices`: whether it holds
-    the matrices between its axes.  `file`: where a user's `run` stands, whose mistakes are reported with their line.
+    the matrices between its axes.  `file`: where a user's `run` stands, whose mistakes are reported with their line.  `mesh`:
+    keywords of `tensim.open_mesh_device` where it runs on a mesh, which `run` then gets in place of a device.
     """
 
     name: str
@@ -54,6 +63,7 @@ class Runnable:
     load: Callable[[], Callable[..., Any]]
     matrices: bool = False
     file: str | None = None
+    mesh: dict[str, Any] | None = None
 
     def parameters(self) -> dict[str, inspect.Parameter]:
         """Own keywords of `run`: name -> inspect.Parameter (annotated type and default)."""
@@ -77,8 +87,8 @@ class Runnable:
         except TypeError:
             return None
 
-    def run_on(self, device: Device, options: Options | None = None) -> ExampleResult:
-        """Run on an open device; returns the `ExampleResult`.
+    def run_on(self, device: Device | MeshDevice, options: Options | None = None) -> ExampleResult:
+        """Run on an open device, or on a mesh of them; returns the `ExampleResult`.
 
         Text in `options` is checked first, so that a wrong option costs nothing: UsageError lists the choices.
         `ExampleResult.verified` compares with numpy; with numerics off no data moves and the comparison means nothing.
@@ -88,7 +98,8 @@ class Runnable:
         options = self.chosen(options or Options())
         if options.seed < 0:
             raise UsageError(f"the seed is {options.seed}; it must not be negative")
-        grid = parse_grid(options.grid, device)
+        chip = devices_of(device)[0]
+        grid = parse_grid(options.grid, chip)
         sizes = None if options.shape is None else parse_shape(options.shape, self.axes)
         arguments = {
             "shape": sizes,
@@ -99,10 +110,10 @@ class Runnable:
             **options.parameters,
         }
         if self.matrices and sizes is not None:
-            require_room(sizes, arguments["dtype"], device.arch)
+            require_room(sizes, arguments["dtype"], chip.arch)
         return self._result(self._call(device, arguments))
 
-    def _call(self, device: Device, arguments: dict[str, Any]) -> Any:
+    def _call(self, device: Device | MeshDevice, arguments: dict[str, Any]) -> Any:
         """What `run` returns; UsageError for sizes without room on the host, ProgramError for a mistake in a user's file."""
         try:
             return self.load()(device, **arguments)
@@ -227,4 +238,12 @@ def _of_module(function: Callable[..., Any], module: ModuleType | None, name: st
                 f"{name}: {key.upper()} is {value!r}; it is a text", hint='as AXES = "MN", SHAPE = "64x64"'
             )
     axes = declared.pop("axes")
-    return Runnable(name, description, axes, Options(**declared), lambda: function)
+    return Runnable(name, description, axes, Options(**declared), lambda: function, mesh=_mesh_of(module, name))
+
+
+def _mesh_of(module: ModuleType | None, name: str) -> dict[str, Any] | None:
+    """The mesh that a module declares (MESH), None: one device."""
+    mesh = getattr(module, "MESH", None)
+    if mesh is not None and not (isinstance(mesh, dict) and all(isinstance(key, str) for key in mesh)):
+        raise UsageError(f"{name}: MESH is {mesh!r}", hint='keywords of open_mesh_device, as MESH = {"board": "t3k"}')
+    return mesh

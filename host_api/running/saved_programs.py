@@ -75,7 +75,7 @@ def run_saved(
         with identity.launches(lambda: system.executor) as launches:
             for number in range(loops):
                 on_progress(f"{file}: loop {number + 1} of {loops}")
-                outputs, duration = timed(device.chip, lambda: _run(system, bound, infos, inputs))
+                outputs, duration = timed([device.chip], lambda: _run(system, bound, infos, inputs))
                 durations.append(duration)
         compares = _compares(infos, outputs) if options.check and not options.bind else []
         files = Files(on_progress)

@@ -20,7 +20,10 @@ EVENTS = 128  # of a router in the event heap: its turns, and what is on its way
 PER_THREAD = "threads noc_words traffic stalls".split()
 PER_CORE = "cores l1 semaphore_writers".split()
 DIRECTION_NAMES = ("north", "south", "east", "west")
-STEPS = "write_noc credit_noc poll_sender poll_receiver send credit write chunk increment forward complete".split()
+STEPS = (
+    "write_noc credit_noc poll_sender poll_receiver send credit write chunk increment forward complete acknowledge "
+    "flush_look"
+).split()
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Routers:
         self.chip, self.arrays, self.slots = chip, chip.arrays, slots
         self.channels, self.mesh, self.ring, self.ports, self.turns = channels, mesh, ring, ports, turns or {}
         self.peers = set()  # chips at the other ends
+        self.number = 0  # of the chip in its mesh
+        self._ends = {}  # router -> (`Routers` of the other end, router there)
         arch, self.first = chip.arch, chip.n_workers
         if self.first + len(ports) > MAX_CORES:
             raise UsageError(
@@ -92,8 +97,10 @@ class Routers:
             for name in names:
                 old = arrays[name]
                 new = np.zeros((len(old) + more, *old.shape[1:]), old.dtype)
-                if name != "l1":  # nothing has been written there yet
-                    new[: len(old)] = old
+                kept = np.flatnonzero(old.view(np.uint64).any(axis=1)) if name == "l1" else slice(len(old))
+                new[kept] = old[
+                    kept
+                ]  # of L1 what a host has written: the rest takes no memory as long as nobody writes
                 arrays.place(name, new)
         arrays.l1 = arrays["l1"][: self.first]
         width = self.chip.arch.noc_size[0]
@@ -133,6 +140,7 @@ class Routers:
         for name in STEPS:
             f[name] = arch[f"ethernet.router.{name}"]
         f["first_level_ack"], f["injection_slots"] = self.ring, 2 if self.ring else 1
+        f["transaction_ids"] = arch["ethernet.router.transaction_ids" + "_ring" * self.ring]
         self.record = record
         self.chip.machine["fabric_model_at"] = router_event.address
 
@@ -202,9 +210,31 @@ class Routers:
         r = self.table[index]
         r["peer_machine"], r["peer"] = other.arrays.address, other_index
         self.peers.add(other.chip)
+        self._ends[index] = other, other_index
+
+    def link_use(self, index):
+        """What the link of a router has carried; None of a router without one.
+
+        `router_cycles`: that one of its two routers worked for it, the one that sends or the one that receives, whichever more.
+        """
+        if index not in self._ends:
+            return None
+        r, (other, at) = self.table[index], self._ends[index]
+        there = other.table[at]["worked"][self.chip.arch["ethernet.router.processors"] - 1]
+        figures = {name: int(r[name]) for name in ("packets", "bytes", "busy_cycles", "full_cycles")}
+        place = {
+            "chip": self.number, "direction": DIRECTION_NAMES[self.ports[index][1]], "link": self._plane(index),
+        }  # fmt: skip
+        return place | figures | {"router_cycles": int(max(r["worked"][0], there))}
+
+    def links_here(self):
+        """[(chip where it begins, `link_use`)] of the links that begin or end at this chip."""
+        ends = [(self, index) for index in self._ends] + list(self._ends.values())
+        return [(routers.chip, routers.link_use(index)) for routers, index in ends]
 
     def tell_workers(self, rows, columns, number):
         """Write into every worker's L1 what its kernels need to know; `number`: of the chip in a mesh of so many rows, columns."""
+        self.number = number
         words = np.zeros(worker_area.BYTES // 4, np.uint32)
         words[worker_area.FIRST_SLOT], words[worker_area.SLOT_BYTES] = layout.FIRST_SLOT, self.slots.bytes
         words[worker_area.SLOTS], words[worker_area.MAX_PAYLOAD] = self.slots.worker, self.slots.payload

@@ -124,14 +124,13 @@ class Fabric:
         )  # fmt: skip
 
     def link_utilization(self):
-        """What each link has carried: [{"chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles"}].
+        """What each link has carried: [{"chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles",
+        "router_cycles"}].
 
         `bytes`: of payloads; `busy_cycles`: that the line was in use; `full_cycles`: that packets waited for a slot of the router
-        at the other end.
+        at the other end, or a worker for slots whose packets are on their way; `router_cycles`: that the busier one of the
+        routers at its ends worked.
         """
-        rows = []
-        for chip, (device, ports) in enumerate(zip(self.devices, self.ports, strict=True)):
-            for (direction, plane), r in zip(ports, device.chip.routers.table, strict=True):
-                figures = {name: int(r[name]) for name in ("packets", "bytes", "busy_cycles", "full_cycles")}
-                rows.append({"chip": chip, "direction": DIRECTION_NAMES[direction], "link": plane} | figures)
-        return rows
+        every = [device.chip.routers for device in self.devices]
+        rows = (routers.link_use(index) for routers in every for index in range(len(routers.ports)))
+        return [row for row in rows if row is not None]

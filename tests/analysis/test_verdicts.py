@@ -1,5 +1,6 @@
 """Verdicts and advice: programs with one mistake each get the right one first, and its predicted gain is what mending brings."""
 
+import dataclasses
 import importlib
 
 import numpy as np
@@ -9,9 +10,11 @@ import tensim as tt
 from tensim.analysis.facts import LaunchFacts, launches
 from tensim.analysis.what_if import free_resources
 from tensim.device import close_device, create_device
+from tensim.html_report.page import html_page
 from tensim.running.advising import advise
 from tensim.running.runnable import find_program
 from tensim.sim.arch import load_arch
+from tensim.sim.errors import UsageError
 
 FLAWED = {  # program -> what bounds it, the rule of the first advice
     "badly_written_matmul": ("bandwidth", "dram", "traffic_amplification"),
@@ -42,6 +45,26 @@ def test_a_flawed_program_is_told_what_is_wrong_and_what_mending_it_brings(name)
     assert ("wide_results" in [one["rule"] for one in found["advice"]]) == (name == "packed_partials")
     gain = 100 * (1 - mended["span_cycles"] / flawed["span_cycles"])
     assert first["estimated_gain_pct"] == pytest.approx(gain, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "packet_bytes", "bounded_by"),
+    [("200x14336", 14336, "link"), ("300x1024", 4352, "router"), ("100x15232", 15232, "credits")],
+)
+def test_a_stream_between_chips_is_told_what_its_link_lacks(shape, packet_bytes, bounded_by):
+    stream = find_program(program("packet_stream"))
+    stream = dataclasses.replace(stream, mesh=stream.mesh | {"packet_bytes": packet_bytes})
+    result = tt.run(stream, shape=shape)
+    assert result.verified and result["bounded_by"] == bounded_by
+    (used,) = (link for link in result["fabric"]["links"] if link["packets"])
+    assert used["packets"] == int(shape.split("x")[0]) and used["bounded_by"] == bounded_by
+    page = html_page(result.to_dict())
+    assert "Links between chips" in page and "chip 0 to the east, link 0" in page
+
+
+def test_experiments_are_made_on_one_device():
+    with pytest.raises(UsageError, match="runs on a mesh"):
+        advise(program("packet_stream"))
 
 
 @pytest.mark.parametrize("name", GOOD)

@@ -316,11 +316,21 @@ def wait_for_it():
         ({"board": "n300", "fabric": "3d"}, "none of 1d, 2d"),
         ({"board": "n300", "packet_bytes": 60000}, "do not fit"),
         ({"board": "n300", "ring": True}, "at least three chips"),
+        ({"board": "n300", "check": True}, "check=True looks at one chip"),
     ],
 )
 def test_what_cannot_be_opened(options, match):
     with pytest.raises(UsageError, match=match):
         tt.open_mesh_device(**options)
+
+
+def test_a_capture_holds_no_mesh():
+    tt.light_metal_begin_capture()
+    try:
+        with pytest.raises(UsageError, match="captures hold no meshes"):
+            tt.open_mesh_device("n300")
+    finally:
+        tt.light_metal_end_capture()
 
 
 def test_links_that_are_not_there():

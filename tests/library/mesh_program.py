@@ -86,6 +86,28 @@ def tensor_parallel_mlp():
     return all(torch.corrcoef(torch.stack([one.float().flatten(), expected.flatten()]))[0, 1] > 0.999 for one in found)
 
 
+def sockets():
+    """Tensors through a ring buffer, from the first chip to the last one and back; the second one goes over its end."""
+    first, last = (
+        mesh.create_submesh(ttnn.MeshShape(1, 1), ttnn.MeshCoordinate(row, column))
+        for row, column in ((0, 0), (ROWS - 1, COLUMNS - 1))
+    )
+    core = ttnn.MeshCoreCoord(ttnn.MeshCoordinate(0, 0), ttnn.CoreCoord(0, 0))
+    memory = ttnn.SocketMemoryConfig(ttnn.BufferType.L1, 40960)
+    values, right = numbers(1, 1, 32, 512), []
+    for begin, end in ((first, last), (last, first)):
+        sender, receiver = ttnn.create_socket_pair(
+            begin, end, ttnn.SocketConfig([ttnn.SocketConnection(core, core)], memory)
+        )
+        sent = ttnn.from_torch(values, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=begin)
+        found = ttnn.allocate_tensor_on_device(sent.spec, end)
+        for _ in range(2):
+            ttnn.experimental.send_async(sent, sender)
+            ttnn.experimental.recv_async(found, receiver)
+            right.append(torch.equal(ttnn.to_torch(found), values))
+    return all(right)
+
+
 for name in NAMES:
     print(name, globals()[name](), flush=True)
 ttnn.close_mesh_device(mesh)

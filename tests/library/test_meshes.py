@@ -71,6 +71,24 @@ CASES = {
     "a mesh": ("p150_x4", "FABRIC_2D", 2, 2, "all_gather reduce_scatter"),
     "a line that turns": ("p150_x4", "FABRIC_1D", 1, 4, "all_gather"),
 }
+SOCKETS = {"on a line": ("p150_x2", "FABRIC_1D", 1, 2), "in a mesh": ("p150_x4", "FABRIC_2D", 2, 2)}
+
+
+def run_program(report, board, fabric, rows, columns, names):
+    """The finished process of operations, all of which gave the right bits."""
+    command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--mesh", board, "--json", str(report)]
+    command += [str(PROGRAM), fabric, str(rows), str(columns), *names.split()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    assert dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)) == dict.fromkeys(names.split(), "True")
+    return done
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn and torch")
+@pytest.mark.parametrize("case", SOCKETS)
+def test_sockets_between_chips(case, tmp_path):
+    done = run_program(tmp_path / "report.json", *SOCKETS[case], "sockets")
+    assert "links carried packets" in done.stderr
 
 
 @pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn and torch")
@@ -78,11 +96,7 @@ CASES = {
 def test_collectives_give_the_right_bits(case, tmp_path):
     board, fabric, rows, columns, names = CASES[case]
     report = tmp_path / "report.json"
-    command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--mesh", board, "--json", str(report)]
-    command += [str(PROGRAM), fabric, str(rows), str(columns), *names.split()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)) == dict.fromkeys(names.split(), "True")
+    done = run_program(report, board, fabric, rows, columns, names)
     told = json.loads(report.read_text())
     assert sum(link["bytes"] for link in told["fabric"]["links"]) > 0 and "links carried packets" in done.stderr
     operations = told["operations"]

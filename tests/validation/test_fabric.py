@@ -2,7 +2,8 @@
 
 import pytest
 
-from tensim.validation.fabric import patterns
+import tensim as tt
+from tensim.validation.fabric import patterns, traffic
 from tensim.validation.fabric import rows as fabric
 from tensim.validation.rows import Row, Skip
 
@@ -15,6 +16,12 @@ LATENCY = RATE | {
     "chip": "wormhole_b0 t3k", "pattern": "LatencyLinearUnicast|CHIP_UNICAST|NOC_UNICAST_WRITE", "packet_size_B": "4096",
     "metric": "net_avg_ns", "value": "2885.54", "unit": "ns",
 }  # fmt: skip
+RING = RATE | {
+    "topology": "Ring", "pattern": "HalfRingMulticast|CHIP_MULTICAST|NOC_FUSED_UNICAST_ATOMIC_INC", "value": "4.79",
+}  # fmt: skip
+MESH = RATE | {
+    "topology": "Mesh", "pattern": "SingleSenderMeshUnicastAllDevices|CHIP_UNICAST|NOC_FUSED_UNICAST_ATOMIC_INC", "value": "7.51",
+}  # fmt: skip
 CEILING = RATE | {
     "chip": "blackhole p150a x4", "topology": "FABRIC_1D 2x2 axis-0 pair", "pattern": "link_ceiling header_ring uni",
     "packet_size_B": "14336", "metric": "device_kernel_duration", "value": "1383976", "unit": "ns",
@@ -25,7 +32,7 @@ def row(base, **changes):
     return Row("rows.csv:1", 2, base | {name: str(value) for name, value in changes.items()})
 
 
-@pytest.mark.parametrize(("base", "limit"), [(RATE, 0.08), (LATENCY, 0.15), (CEILING, 0.05)])
+@pytest.mark.parametrize(("base", "limit"), [(RATE, 0.08), (RING, 0.08), (MESH, 0.1), (LATENCY, 0.15), (CEILING, 0.05)])
 def test_rows_are_near_the_measured_ones(base, limit):
     case = fabric.read(row(base), "fabric")
     assert case.value(fabric.simulate(case.spec)) == pytest.approx(case.measured, rel=limit)
@@ -64,6 +71,38 @@ def test_rows_that_are_left_out(changes, why):
 def test_malformed_rows(changes):
     with pytest.raises(ValueError, match="not possible|not a number"):
         fabric.read(row(RATE, **changes), "fabric")
+
+
+def test_streams_of_all_chips_begin_together():
+    with tt.open_mesh_device("p150_x4", links=1, numerics="off") as mesh:
+        setup = patterns.neighbours("p150_x4", (2, 2), True)
+        streams = list(fabric._streams(mesh, setup, 1))
+        start = traffic._begin(mesh, 4)
+        for stream in streams:
+            traffic._launch(mesh, stream.chip, [stream], traffic.layout.UNICAST_WRITE, 2048, 20, True, start)
+        env, clock = mesh.devices[0].system.env, mesh.devices[0]._state.clock
+        env.run_to(clock.origin + start * 10**9 // clock.clock_mhz)
+        assert not any(row["packets"] for row in mesh.link_utilization())
+        env.run_to(env.now + 10**9)
+        assert all(row["packets"] for row in mesh.link_utilization())
+
+
+def test_one_sender_sends_as_many_packets_to_each_chip():
+    setup = patterns.single_sender_mesh("p150_x4", (2, 2))
+    assert {way: len(routes) for _, way, routes in setup.flows} == {"east": 1, "south": 2}
+
+
+def test_pairs_of_designs():
+    columns = {"topology": CEILING["topology"], "packet_size_B": "14336", "links": "2"}
+    rows = [
+        {"group": "link ceiling", "measured": time, "simulated": 1.1 * time, "columns": columns | {"pattern": pattern}}
+        for pattern, time in (
+            ("link_ceiling header_ring placement=under_eth send=NoC1 uni", 399),
+            ("link_ceiling header_ring placement=adjacent send=NoC1 uni", 476),
+            ("link_ceiling header_ring placement=adjacent send=NoC1 bi", 634),
+        )
+    ]
+    assert fabric.pairs(rows) == {"n": 1, "agree": 1, "by_group": {"link ceiling": {"n": 1, "agree": 1}}}
 
 
 def test_patterns_load_links_as_rows_say():

@@ -4,14 +4,15 @@ Rates are those of the busiest link in a steady state (`tensim.validation.fabric
 neighbours, without what the other side's worker takes.  docs/fabric.md says what the rows mean.
 """
 
-import math
 import re
 
 import tensim as tt
+from tensim.mesh_device import DIRECTIONS
 from tensim.sim.cores.fabric import layout
 from tensim.sim.host.wiring import BOARDS
 from tensim.validation.fabric import patterns
 from tensim.validation.fabric.traffic import KINDS, Stream, rate, round_trips
+from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Case, Skip
 
 SECONDS = 2e-5
@@ -25,13 +26,14 @@ CHIPS = {  # as the rows name them: board and part of it
 RATES = {"avg_bandwidth_gigabytes_per_s", "avg_packets_per_s", "avg_cycles"}
 LATENCIES = {"net_min_ns": min, "net_avg_ns": lambda spans: sum(spans) / len(spans), "net_max_ns": max}
 LINK_BYTES = 64 * 2**20  # that each sender of the link ceiling sends
-RECEIVER_COLUMNS = 4  # from a stream's worker to its receiver
+RECEIVER_COLUMNS = 4  # from a stream's worker to its first receiver
 ROUNDS = 40  # of a latency
-PACKETS = {2: 240, 4: 160, 9: 120, 32: 20}  # a stream sends, by chips of the mesh
+TURNS = {2: 240, 4: 160, 9: 120, 32: 20}  # a stream takes, by chips of the mesh
 CEILING = re.compile(
     r"link_ceiling (?P<headers>flush_per_packet|header_ring)(?: placement=(?P<place>\w+) send=NoC(?P<noc>[01]))? (?P<ways>uni|bi)"
 )
 PLACES = ("adjacent", "rows", "under_eth")
+DESIGNS, CONDITIONS = ("placement", "send", "links", "headers", "packet", "fabric"), ("ways",)  # of the link ceiling
 
 
 def read(row, layout_name):
@@ -132,22 +134,13 @@ def _ceiling(row, chip, size, links):
     found = CEILING.fullmatch(row["pattern"])
     if found is None:
         raise Skip(f"the pattern {row['pattern']!r} is not described")
-    place, noc = found["place"] or ("under_eth" if links == 1 else "adjacent"), int(found["noc"] or 1)
+    place, noc = _placement(found, links)
     if place not in PLACES:
         raise Skip(f"the placement {place} is not described")
     board, _ = CHIPS[chip]
-    fabric = "2d" if row["topology"].startswith("FABRIC_2D") else "1d"
-    spec = (
-        "ceiling",
-        board,
-        fabric,
-        size,
-        links,
-        found["headers"] == "flush_per_packet",
-        place,
-        noc,
-        found["ways"] == "bi",
-    )
+    fabric = _ceiling_fabric(row["topology"])
+    flush = found["headers"] == "flush_per_packet"
+    spec = ("ceiling", board, fabric, size, links, flush, place, noc, found["ways"] == "bi")
     group = f"{_chip_of(chip)}/link ceiling/{fabric}/{found['ways']}/{links} links"
     packets = LINK_BYTES / size
 
@@ -155,6 +148,32 @@ def _ceiling(row, chip, size, links):
         return packets / found * 1e9
 
     return Case(spec, group, row.number("value"), row["unit"], 100.0, value)
+
+
+def _placement(found, links):
+    """(where senders stand, the NoC on which they send) of a pattern of the link ceiling."""
+    return found["place"] or ("under_eth" if links == 1 else "adjacent"), int(found["noc"] or 1)
+
+
+def _ceiling_fabric(topology):
+    return "2d" if topology.startswith("FABRIC_2D") else "1d"
+
+
+def pairs(rows):
+    """`pair_order` of the link ceiling's rows, whose designs are told by their patterns."""
+    told = []
+    for row in rows:
+        columns = row["columns"]
+        found, links = CEILING.fullmatch(columns["pattern"]), columns["links"]
+        if found is None:
+            continue
+        place, noc = _placement(found, int(links))
+        designs = {
+            "placement": place, "send": noc, "links": links, "headers": found["headers"], "packet": columns["packet_size_B"],
+            "fabric": _ceiling_fabric(columns["topology"]), "ways": found["ways"],
+        }  # fmt: skip
+        told.append(row | {"columns": designs})
+    return pair_order(told, DESIGNS, CONDITIONS)
 
 
 def simulate(spec):
@@ -169,19 +188,21 @@ def _simulate_golden(name, board, shape, kind, size, links):
     payload = max(size, 4352) if not name.startswith("Custom") or size <= 4352 else size
     with tt.open_mesh_device(setup.board, setup.shape, packet_bytes=payload, **options) as mesh:
         chips = setup.shape[0] * setup.shape[1]
-        packets = PACKETS[min(n for n in PACKETS if n >= chips)]
-        return rate(mesh, list(_streams(mesh, setup, links)), kind, size, packets, flush=False)
+        turns = TURNS[min(n for n in TURNS if n >= chips)]
+        return rate(mesh, list(_streams(mesh, setup, links)), kind, size, turns, flush=False)
 
 
 def _streams(mesh, setup, links):
-    """A worker for each chip and link, on a diagonal; their receivers stand in the rows below, some columns to the east."""
-    columns = mesh.devices[0].arch.grid[0]
+    """A worker for each chip and link, on a diagonal.
+
+    Receivers stand in the row below, from some columns to the east on, side by side for the directions from which packets come.
+    """
+    columns, ways = mesh.devices[0].arch.grid[0], list(DIRECTIONS)
     for chip in sorted({chip for chip, *_ in setup.flows}):
-        mine = [flow[1:] for flow in setup.flows if flow[0] == chip]
-        turns = math.lcm(*(len(routes) for _, routes in mine))
-        flows = tuple((way, routes * (turns // len(routes))) for way, routes in mine)
+        flows = tuple(flow[1:] for flow in setup.flows if flow[0] == chip)
         for link in range(links):
-            yield Stream(chip, link, flows, (link, 2 * link), ((link + RECEIVER_COLUMNS) % columns, 2 * link + 1))
+            receivers = ((link + RECEIVER_COLUMNS + ways.index(way)) % columns for way, _ in flows)
+            yield Stream(chip, link, flows, (link, 2 * link), tuple((x, 2 * link + 1) for x in receivers))
 
 
 def _simulate_latency(board, topology, kind, size):
@@ -204,8 +225,8 @@ def _simulate_ceiling(board, fabric, size, links, flush, place, noc, both):
             route = mesh.mesh_route(**{direction: 1}) if fabric == "2d" else mesh.line_route(1)
             for link in range(links):
                 core = _place(mesh, chip, direction, link, place)
-                streams.append(Stream(chip, link, ((direction, (route,)),), core, core, noc))
-        return rate(mesh, streams, layout.UNICAST_WRITE, size, PACKETS[2], flush)
+                streams.append(Stream(chip, link, ((direction, (route,)),), core, (core,), noc))
+        return rate(mesh, streams, layout.UNICAST_WRITE, size, TURNS[2], flush)
 
 
 def _place(mesh, chip, direction, link, place):

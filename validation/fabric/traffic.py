@@ -1,21 +1,23 @@
 """Traffic on a simulated mesh: workers that send streams of packets, and how fast the busiest link takes them.
 
-A stream is one worker that sends over one link of its chip in each direction, in turn.  All streams run at once; the rate is that
-of the slowest of the links with the most packets, without the first and the last of them, so that filling and draining do not
-count.
+A stream is one worker that sends over one link of its chip in each direction, in turn.  All streams begin at the same cycle, as the
+benchmark's do after a barrier; the rate is that of the slowest of the links with the most packets, without the first and the last
+of them, so that filling and draining do not count.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 import tensim as tt
 from tensim.sim.cores.fabric import layout
-from tensim.validation.fabric.kernels import HEADERS_APART, ping, pong, send_packets
+from tensim.sim.loop.environment import FS_PER_NS
+from tensim.validation.fabric.kernels import HEADER_BYTES, HEADERS_APART, ping, pong, send_packets
 
 SOURCE, HEADERS, TARGET, ARRIVAL, TIMES = 0x60000, 0x50000, 0x70000, 0x58000, 0x59000
-HEADER_STRIDE = 64
 BUSIEST = 0.95  # of the most packets: links with as many
+LAUNCHES = 2  # host time of as many launches, which include preparations and the way to the chip
 STEP_NS = 500  # between two looks at the links
 BEGIN, END = 0.1, 0.98  # parts of the busiest link's packets
 KINDS = {
@@ -26,15 +28,15 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Stream:
-    """`flows`: up to four (direction, routes of its packets in turn), as many routes in each; `core`: logical core of the worker;
-    `noc`: that it writes on.
+    """`flows`: up to four (direction, routes of the packets that it sends in a turn); `core`: logical core of the worker;
+    `receivers`: those that get the packets of each flow; `noc`: that it writes on.
     """
 
     chip: int
     link: int
     flows: tuple
     core: tuple
-    receiver: tuple
+    receivers: tuple
     noc: int = 0
 
 
@@ -65,17 +67,26 @@ def _worker(mesh, stream):
     return mesh.devices[stream.chip]._state.worker(tt.CoreCoord(*stream.core))
 
 
-def rate(mesh, streams, kind, size, packets, flush=True):
-    """Packets per second of the busiest link, while all streams send `packets` packets each."""
+def rate(mesh, streams, kind, size, turns, flush=True):
+    """Packets per second of the busiest link, while all streams take `turns` turns each."""
     by_chip = {}
     for stream in streams:
         by_chip.setdefault(stream.chip, []).append(stream)
+    start = _begin(mesh, len(by_chip))
     for chip, mine in by_chip.items():
-        _launch(mesh, chip, mine, kind, size, packets, flush)
+        _launch(mesh, chip, mine, kind, size, turns, flush, start)
     return _busiest_rate(mesh)
 
 
-def _launch(mesh, chip, streams, kind, size, packets, flush):
+def _begin(mesh, launches):
+    """The cycle at which workers begin: when programs of so many chips have been launched, one after the other."""
+    device = mesh.devices[0]
+    arch, clock = device.arch, device._state.clock
+    ns = launches * LAUNCHES * arch["host.enqueue_program_ns"] + device.system.host.now_fs / FS_PER_NS
+    return math.ceil((ns - clock.origin / FS_PER_NS) * arch.clock_mhz / 1000)
+
+
+def _launch(mesh, chip, streams, kind, size, turns, flush, start):
     device, program = mesh.devices[chip], tt.create_program()
     for noc in sorted({stream.noc for stream in streams}):
         mine = [stream for stream in streams if stream.noc == noc]
@@ -86,15 +97,16 @@ def _launch(mesh, chip, streams, kind, size, packets, flush):
         for stream in mine:
             worker, connections = _worker(mesh, stream), []
             for flow, (direction, routes) in enumerate(stream.flows):
-                target = _noc_address(device, stream.receiver, TARGET)
-                counter = _noc_address(device, stream.receiver, ARRIVAL)
+                receiver = stream.receivers[flow]
+                target, counter = (_noc_address(device, receiver, address) for address in (TARGET, ARRIVAL))
                 for number, route in enumerate(routes):
                     text = header_words(kind, size, target, route, counter)
-                    at = HEADERS + HEADERS_APART * flow + HEADER_STRIDE * number
+                    at = HEADERS + HEADERS_APART * flow + HEADER_BYTES * number
                     device.chip.memory.write_l1(worker, at, text)
                 connections.append(mesh.connection(chip, direction, stream.link))
-            args = [*connections[0].args[2:], SOURCE, HEADERS, len(stream.flows[0][1]), size, packets, int(flush)]
-            args += [len(connections), *(part for one in connections for part in (one.x, one.y))]
+            args = [*connections[0].args[2:], SOURCE, HEADERS, size, turns, int(flush), start, len(connections)]
+            for one, (_, routes) in zip(connections, stream.flows, strict=True):
+                args += [one.x, one.y, len(routes)]
             tt.set_runtime_args(program, kernel, tt.CoreCoord(*stream.core), args)
     tt.enqueue_program(device.command_queue(), program, False)
 

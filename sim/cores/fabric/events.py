@@ -22,7 +22,6 @@ from tensim.sim.cores.fabric.layout import (
     RETURNED,
     ROUTE,
     STRIDE,
-    TRANSACTION_IDS,
     TURN,
     WAKE,
     event_of,
@@ -31,6 +30,7 @@ from tensim.sim.cores.fabric.layout import (
     receiver_slot,
     routers_of,
     sender_slots,
+    transaction_id,
 )
 from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
@@ -42,13 +42,17 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32, store_32
 from tensim.sim.state import (
     ATOMIC,
+    N_TRIDS,
+    NOC_WORDS,
     STOP_ERROR,
+    TRID_UNSENT,
     machine_table,
     noc_counters_of,
+    noc_words_of,
     schedule,
 )
 
-NOT_FULL = -1
+NOT_FULL, NOT_KNOWN = -1, -1
 
 
 @compiled(inline="always")
@@ -70,14 +74,17 @@ def channel_at(f, processor, step):
 
 
 @compiled(inline="always")
-def poll_cycles(f, channel):
-    return f.poll_receiver if channel < 0 else f.poll_sender
-
-
-@compiled(inline="always")
 def waits_for_payload(f, r, processor):
     """Whether the firmware stands in the receiver's step until a payload has been written."""
     return r.awaiting_flush != 0 and channel_at(f, processor, r.step[processor]) < 0
+
+
+@compiled(inline="always")
+def poll_cycles(f, r, processor):
+    """Of a look that finds nothing, at the processor's step of its turn."""
+    if channel_at(f, processor, r.step[processor]) >= 0:
+        return f.poll_sender
+    return f.flush_look if r.awaiting_flush != 0 else f.poll_receiver
 
 
 @compiled()
@@ -95,11 +102,13 @@ def wake(m, index, processor, now):
     steps, turn = steps_of(f, r, processor), 0
     if waits_for_payload(f, r, processor):
         steps = 1
-    for i in range(steps):
-        turn += poll_cycles(f, channel_at(f, processor, (r.step[processor] + i) % steps_of(f, r, processor)))
+    for _ in range(steps):
+        turn += poll_cycles(f, r, processor)
+        if steps > 1:
+            r.step[processor] = (r.step[processor] + 1) % steps
     inside, at = (now - r.slept_at[processor]) % turn, 0
     while at < inside:
-        at += poll_cycles(f, channel_at(f, processor, r.step[processor]))
+        at += poll_cycles(f, r, processor)
         if steps > 1:
             r.step[processor] = (r.step[processor] + 1) % steps
     schedule(m, now + at - inside, key, event_of(index, TURN + processor))
@@ -122,7 +131,7 @@ def packets_waiting(m, r, channel):
 
 @compiled()
 def note_full(r, full, now):
-    """Count the time in which packets wait for a receiver slot."""
+    """Count the time in which packets wait for a receiver slot, or a worker for slots whose packets are on their way."""
     if full and r.full_since == NOT_FULL:
         r.full_since = now
     elif not full and r.full_since != NOT_FULL:
@@ -138,16 +147,19 @@ def sender_step(m, r, channel, now):
     if load_u32(opens) != 0:
         r.opened[channel] = r.slot_sent[channel]
         store_32(opens, 0)
-    if packets_waiting(m, r, channel) > sender_slots(f, channel):
-        fail(m, r.thread, Fault.FABRIC_SLOT, channel, packets_waiting(m, r, channel), sender_slots(f, channel))
+    waiting = packets_waiting(m, r, channel)
+    if waiting > sender_slots(f, channel):
+        fail(m, r.thread, Fault.FABRIC_SLOT, channel, waiting, sender_slots(f, channel))
         return 0
-    if packets_waiting(m, r, channel) > 0:
+    if waiting > 0:
         free = f.rx_slots - (r.sent - r.completed)
         needed = f.injection_slots if channel == 0 else 1
         note_full(r, free < needed, now)
         if free >= needed and r.sending <= now:
             cycles += f.send
             send_packet(m, r, channel, now + f.send)
+    elif channel == 0:  # the worker has no slot for another packet, and all have been sent
+        note_full(r, r.slot_sent[0] - r.freed[0] >= sender_slots(f, 0), now)
     done = r.acknowledged[channel] if f.first_level_ack != 0 else r.returned[channel]
     credits = done - r.freed[channel]
     if credits > 0:
@@ -163,9 +175,13 @@ def sender_step(m, r, channel, now):
 
 
 @compiled()
-def writes_under_way(m, r, slot):
-    trid = slot % TRANSACTION_IDS
-    return noc_counters_of(m, r.thread, 0).trid_writes[trid] + noc_counters_of(m, r.thread, 1).trid_writes[trid]
+def left_at(m, r, slot):
+    """The cycle at which all writes with the transaction id of a slot have left the tile, or `NOT_KNOWN`."""
+    words, trid = noc_words_of(m), transaction_id(fabric_of(m), slot)
+    unsent = NOC_WORDS * r.thread + TRID_UNSENT + trid
+    if words[unsent] + words[unsent + N_TRIDS] > 0:
+        return NOT_KNOWN
+    return max(noc_counters_of(m, r.thread, 0).trid_flush_at[trid], noc_counters_of(m, r.thread, 1).trid_flush_at[trid])
 
 
 @compiled()
@@ -189,27 +205,38 @@ def take_packet(m, r, slot, now):
                 return 0
             if not has_room(m, r, out):
                 return 0
-    cycles = 0
-    if is_here(route, r.direction):
-        cycles = deliver(m, r, slot, now)
-        then = follows(m, r, slot) if cycles >= 0 else 0
-        if then == 2:
-            r.awaiting_flush = 1 + slot
-        elif then == 1:
-            cycles += max(increment(m, r, slot, now + cycles), 0)
-    elif ways == 0:
+    here = is_here(route, r.direction)
+    if not here and ways == 0:
         fail(m, r.thread, Fault.FABRIC_ROUTE, route, r.direction, -1)
+        return 0
+    cycles = 0
     for out in range(N_DIRECTIONS):
         further = onward(route, r.straight, out)
-        if further != NOWHERE and m.stop != STOP_ERROR:
+        if further != NOWHERE:
             cycles += forward(m, r, slot, out, further, now + cycles)
+    if here and m.stop != STOP_ERROR:
+        cycles += take_home(m, r, slot, now + cycles)
+    return cycles
+
+
+@compiled()
+def take_home(m, r, slot, now):
+    """Write what a packet brings for this chip; returns the cycles.  An increment may have to wait for what has been written."""
+    cycles = deliver(m, r, slot, now)
+    if cycles < 0:
+        return 0
+    then = follows(m, r, slot)
+    if then == 2:
+        r.awaiting_flush, r.stood_since = 1 + slot, now + cycles
+    elif then == 1:
+        cycles += max(increment(m, r, slot, now + cycles), 0)
     return cycles
 
 
 @compiled(inline="always")
 def signal_cycles(f, r, now, cycles):
-    """Cycles of a step with a signal behind `cycles` of it; one processor waits until the transmit queue takes it."""
-    return (max(cycles, r.sending - now) if f.processors == 1 else cycles) + f.complete
+    """When a signal behind `cycles` of a step can go: one processor waits until the transmit queue takes it."""
+    return max(cycles, r.sending - now) if f.processors == 1 else cycles
 
 
 @compiled()
@@ -217,16 +244,19 @@ def receiver_step(m, r, now):
     """Take a packet, then free the oldest slot whose writes are done.  Returns the cycles it takes, 0: nothing to do."""
     f, cycles = fabric_of(m), 0
     if f.first_level_ack != 0 and r.arrived > r.accepted:
-        cycles = signal_cycles(f, r, now, 0)
+        cycles = signal_cycles(f, r, now, 0) + f.acknowledge
         send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
         r.accepted += 1
     if r.awaiting_flush != 0:
         under_way = noc_counters_of(m, r.thread, 0).writes_out + noc_counters_of(m, r.thread, 1).writes_out
         if under_way > 0:  # the firmware waits for the writes of all packets
             return cycles
+        r.worked[f.processors - 1] += now - r.stood_since
+        # it has looked at one id after the other and stood at this packet's
+        cycles += f.flush_look * (f.transaction_ids - transaction_id(f, r.awaiting_flush - 1))
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)
         r.awaiting_flush = 0
-    elif r.arrived > r.started and r.started - r.finished < TRANSACTION_IDS:
+    elif r.arrived > r.started:
         slot = r.started % f.rx_slots
         taken = take_packet(m, r, slot, now + cycles)
         if taken > 0:
@@ -234,14 +264,24 @@ def receiver_step(m, r, now):
             r.started += 1
     if r.finished < r.started and r.awaiting_flush == 0:
         slot = r.finished % f.rx_slots
-        if writes_under_way(m, r, slot) == 0:
+        left = left_at(m, r, slot)
+        if left != NOT_KNOWN and left <= now:
             r.finished += 1
-            cycles = signal_cycles(f, r, now, cycles)
+            cycles = signal_cycles(f, r, now, cycles) + f.complete
             send_signal(m, r, COMPLETION + r.channel[slot], now + cycles)
     return cycles
 
 
 # --- events
+
+
+@compiled()
+def wake_later(m, index, time, now):
+    """Have the router look at everything at a cycle that is still to come."""
+    r = routers_of(m)[index]
+    if time > now and r.alarm != time:
+        r.alarm = time
+        schedule(m, time, arrival_key(r.core, WAKE), event_of(index, WAKE))
 
 
 @compiled()
@@ -253,16 +293,18 @@ def turn(m, index, processor, now):
     if m.stop == STOP_ERROR:
         return -1
     r.idle[processor] = 0 if cycles > 0 else r.idle[processor] + 1
-    cycles += poll_cycles(f, channel)
+    looked = poll_cycles(f, r, processor)
+    r.worked[processor] += cycles + looked if cycles > 0 else 0
+    cycles += looked
     stands = waits_for_payload(f, r, processor)
     if not stands:
         r.step[processor] = (r.step[processor] + 1) % steps_of(f, r, processor)
     if r.idle[processor] < (1 if stands else steps_of(f, r, processor)):
         return now + cycles
     r.asleep[processor], r.slept_at[processor] = 1, now + cycles
-    if r.sending > now and r.alarm != r.sending:  # what waits for the transmit queue is looked at when that is free
-        r.alarm = r.sending
-        schedule(m, r.sending, arrival_key(r.core, WAKE), event_of(index, WAKE))
+    wake_later(m, index, r.sending, now)  # for what waits until the transmit queue is free
+    if r.finished < r.started:
+        wake_later(m, index, left_at(m, r, r.finished % f.rx_slots), now)
     return -1
 
 

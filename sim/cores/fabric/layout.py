@@ -15,7 +15,6 @@ MAX_CHANNELS = 4  # sender channels: the workers' and one for each other directi
 NORTH, SOUTH, EAST, WEST = range(4)
 N_DIRECTIONS = 4
 MAX_SLOTS = 32  # of a receiver channel
-TRANSACTION_IDS = 16  # of a NIU: packets that a router writes at a time, one to each
 PROCESSORS = 2
 
 # --- words of a packet header, uint32; addresses are of the NoC and take two
@@ -52,7 +51,7 @@ TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8
 ROUTER = np.dtype(
     [(name, np.int64) for name in (
         "core thread tile direction straight peer_machine peer n_channels tx_base rx_base "
-        "sent completed arrived accepted started finished awaiting_flush sending alarm free_at "
+        "sent completed arrived accepted started finished awaiting_flush stood_since sending alarm free_at "
         "packets bytes busy_cycles full_cycles full_since"
     ).split()]
     + [("downstream", np.int64, 4)]  # router in that direction, of this chip, -1: none
@@ -61,7 +60,7 @@ ROUTER = np.dtype(
     + [(name, np.int64, MAX_CHANNELS) for name in "slot_sent returned acknowledged freed opened".split()]
     + [(name, np.int64, 4) for name in ["forwarded"]]
     + [("channel", np.int64, MAX_SLOTS)]  # that a packet in a receiver slot came from
-    + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at".split()],
+    + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at worked".split()],
     align=True,
 )  # fmt: skip
 # straight: the direction in which packets of a line go on, which is `direction` but at the corner of a line that turns; peer: the
@@ -69,20 +68,22 @@ ROUTER = np.dtype(
 # link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
 # those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose
 # increment waits for its payload, or 0; sending: the cycle from which the transmit queue takes another payload; alarm: the last
-# such cycle that an event is due for; free_at: the cycle from which the line is free; full_cycles: while packets waited and the
-# other side had no slot, since `full_since` (-1: it has); opened: packets of a channel before its worker opened it
+# cycle at which an event is due for what is known to come; free_at: the cycle from which the line is free; full_cycles: while
+# packets waited and the other side had no slot, or all slots of the worker were on their way, since `full_since` (-1: not so);
+# worked: cycles of a processor's steps that did something, waits for acknowledgements included, the last of which began at
+# `stood_since`; opened: packets of a channel before its worker opened it
 
 # Cycles of the firmware's steps, of the line, and sizes (`ethernet.router` and `ethernet.line` in sim/arch); wire_1024: cycles a
 # byte, times 1024; first_level_ack: 1 when a slot is free for its writer when the packet has arrived, not when it has been
 # written; queued: payloads that the transmit queue holds beside the one on the
 # line; worker_slots, tx_slots: of the sender channel of workers and of each other one; injection_slots: free receiver slots that
-# the workers' channel needs to send
+# the workers' channel needs to send; transaction_ids: that the writes of packets have in turn
 FABRIC = np.dtype(
     [(name, np.int64) for name in (
         "routers_at n_routers processors mesh worker_slots tx_slots rx_slots slot_bytes header_bytes max_payload "
         "wire_1024 frame_bytes frame_overhead line_latency signal_cycles queued "
-        "poll_sender poll_receiver send credit write chunk increment forward complete "
-        "first_level_ack injection_slots write_noc credit_noc"
+        "poll_sender poll_receiver send credit write chunk increment forward complete acknowledge flush_look "
+        "first_level_ack injection_slots write_noc credit_noc transaction_ids"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -135,6 +136,12 @@ def sender_slot(f, r, channel, count):
 def sender_slots(f, channel):
     """Slots of a sender channel; the first is that of workers."""
     return f.worker_slots if channel == 0 else f.tx_slots
+
+
+@compiled(inline="always")
+def transaction_id(f, slot):
+    """That the writes of the packet in a receiver slot have."""
+    return slot % f.transaction_ids
 
 
 @compiled(inline="always")

@@ -1,6 +1,6 @@
 """What a router's receiver writes over the NoC of its chip: payloads, words, increments, and packets for other routers.
 
-Each write bears a number of its receiver slot as its transaction id: the slot is free when no write with that id is under way.
+Each write bears a transaction id by its receiver slot: the slot is free when all writes with that id have left the tile.
 """
 
 from tensim.sim.cores.fabric.layout import (
@@ -21,7 +21,6 @@ from tensim.sim.cores.fabric.layout import (
     SECOND,
     SIZES,
     STRIDE,
-    TRANSACTION_IDS,
     UNICAST_WRITE,
     VALUE,
     fabric_of,
@@ -30,6 +29,7 @@ from tensim.sim.cores.fabric.layout import (
     receiver_slot,
     routers_of,
     sender_slot,
+    transaction_id,
     type_of,
 )
 from tensim.sim.cores.faults import Fault
@@ -64,7 +64,7 @@ def write_bytes(m, r, slot, source, address, size, time):
         return False
     index = new_transaction(m, WRITE, r.thread, fabric_of(m).write_noc, r.tile, tile)
     x = transactions_of(m)[index]
-    x.address, x.local, x.size, x.trid = offset, source, size, slot % TRANSACTION_IDS
+    x.address, x.local, x.size, x.trid = offset, source, size, transaction_id(fabric_of(m), slot)
     if moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
@@ -201,7 +201,7 @@ def forward(m, r, slot, out, route, time):
     noc = r.noc_of[out]
     index = new_transaction(m, WRITE, r.thread, noc, r.tile, target.tile)
     x = transactions_of(m)[index]
-    x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, slot % TRANSACTION_IDS
+    x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, transaction_id(f, slot)
     x.size = max(size, 4)
     if size > 0 and moves(m, size):
         x.staging = new_staging(m, 1)

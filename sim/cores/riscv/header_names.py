@@ -63,6 +63,7 @@ FABRIC = """
 SPECIAL = {
     "tensim/number_order.h": "api/numeric/bfloat16.h api/numeric/float32.h api/numeric/int32.h",
     "tensim/fabric.h": FABRIC,
+    "tensim/fabric_sockets.h": "api/socket_api.h socket_api.h",
     "tensim/tile_sides.h": "ckernel.h ckernel_defs.h ckernel_include.h",
 }
 # Below api/compute and compute_kernel_api
@@ -127,9 +128,6 @@ REFUSED = {
     "ethernet": """
     erisc.h ethernet/dataflow_api.h internal/ethernet/dataflow_api.h internal/ethernet/erisc.h
     internal/ethernet/tunneling.h
-    """,
-    "sockets": """
-    api/socket_api.h socket_api.h
     """,
     "prefetcher": """
     api/dataflow/prefetcher_pipe.h experimental/gddr_dma.h

@@ -9,7 +9,6 @@ ADVICE = {
     "raw_instructions": "use the compute API instead of single Tensix instructions",
     "sfpi": "use a vector function of the API (exp_tile, ...); code for the vector unit itself cannot run",
     "dispatch": "kernels of the dispatcher itself cannot run; dispatch is modelled",
-    "sockets": "stream sockets are not modelled; move data with NoC calls",
     "remote_circular_buffers": "global circular buffers are not modelled; use NoC writes and semaphores",
     "reduction": "use SUM, AVG or MAX",
     "data_format": "docs/hardware/kernel_api.md#data-formats-of-vector-calls lists the formats of each call",

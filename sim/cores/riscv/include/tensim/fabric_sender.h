@@ -28,6 +28,7 @@ TENSIM_INLINE void send_chunk(
 // Values and structures of tt-metal's protocol between workers and a mux of the second kind, which the library's own headers carry.
 namespace connection_interface {
 constexpr uint32_t unused_connection_value = 0, open_connection_value = 1, close_connection_request_value = 2;
+constexpr uint8_t edm_fabric_write_noc_index = 0;  // packets name places as this NoC does
 }
 struct EDMChannelWorkerLocationInfo {
     uint32_t worker_semaphore_address, unused_0[3], worker_teardown_semaphore_address, unused_1[3];
