@@ -53,7 +53,7 @@ def program_of(tiles, workers, kernels):
             found.kernel,
             found.parameters,
             tuple(core for core, _ in args),
-            tuple(args),
+            _of_each(args),
             _common_of_all(args) if together else common,
             counted=False,
         )
@@ -106,6 +106,16 @@ def _words(tiles, worker, sizes, message, address):
     end = next((bound for bound in message.bounds if bound > address), address + size)
     count = min(size, max(end - address, 0)) // WORD
     return struct.unpack_from(f"<{count}I", tiles.config[worker], address)
+
+
+def _of_each(args):
+    """((core, words), ...) of a kernel, with zeros for the cores that the library has given no words, where it has given some.
+
+    Kernels of the library run on such cores and count on a loop bound of zero, not on what an earlier program has left there: fast
+    dispatch writes arguments in one size to all cores (docs/hardware/dispatch.md#command-sets).
+    """
+    nothing = (0,) * max(len(words) for _, words in args)
+    return tuple((core, words or nothing) for core, words in args)
 
 
 def _common_of_all(args):
