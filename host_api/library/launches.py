@@ -68,7 +68,7 @@ def program_of(tiles: Tiles, workers: Sequence[int], kernels: Callable[[bytes], 
             found.kernel,
             found.parameters,
             tuple(core for core, _ in args),
-            tuple(args),
+            _of_each(args),
             _common_of_all(args) if together else common,
             counted=False,
         )
@@ -121,6 +121,16 @@ def _words(tiles: Tiles, worker: int, sizes: Sizes, message: LaunchMessage, addr
     end = next((bound for bound in message.bounds if bound > address), address + size)
     count = min(size, max(end - address, 0)) // WORD
     return struct.unpack_from(f"<{count}I", tiles.config[worker], address)
+
+
+def _of_each(args: Sequence[tuple[Core, tuple[int, ...]]]) -> tuple[tuple[Core, tuple[int, ...]], ...]:
+    """((core, words), ...) of a kernel, with zeros for the cores that the library has given no words, where it has given some.
+
+    Kernels of the library run on such cores and count on a loop bound of zero, not on what an earlier program has left there: fast
+    dispatch writes arguments in one size to all cores (docs/hardware/dispatch.md#command-sets).
+    """
+    nothing = (0,) * max(len(words) for _, words in args)
+    return tuple((core, words or nothing) for core, words in args)
 
 
 def _common_of_all(args: Sequence[tuple[Core, tuple[int, ...]]]) -> tuple[int, ...]:

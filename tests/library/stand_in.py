@@ -178,7 +178,7 @@ class Device(Chip):
             for number, value in enumerate(semaphores):
                 self.write(*core, self.base + SEMAPHORES + 16 * number, struct.pack("<I", value))
             for processor, words in arguments.items():
-                words = words[core] if isinstance(words, dict) else words
+                words = words.get(core, ()) if isinstance(words, dict) else words
                 self.write(*core, self.base + unique[processor], struct.pack(f"<{len(words)}I", *words))
         for core in cores:
             self.write(*core, self.launch_at, message)

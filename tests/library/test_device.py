@@ -170,6 +170,24 @@ def test_a_kernel_may_have_more_arguments_than_the_host_api_takes(library):
     assert done.returncode == 0, done.stderr
 
 
+def test_cores_without_arguments_find_zeros(library):
+    """The library runs kernels on cores that it gives none, beside others: an expert remap on all, with tokens for four."""
+    kernel = """
+    void kernel_main() {
+        if (get_arg_val<uint32_t>(0) == 9 && *reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(0)) == 1)
+            cb_pop_front(7, 1);
+    }
+    """
+    each = """
+    kernel = ttnn.compiled(KERNEL, name="bounded")
+    device.run(cores, {0: kernel}, {0: [9]}, semaphores=[0])
+    device.run(cores, {0: kernel}, {0: {cores[0]: [8]}}, semaphores=[1])
+    operation(tensor, 3)
+    """
+    done = library.run(launches(COPY, more=textwrap.dedent(each).replace("KERNEL", repr(kernel))))
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_fault_is_an_error_of_the_operation_and_the_device_can_be_closed(library):
     program = launches(FAULT).replace(
         "operation(tensor, 3)",
