@@ -1,7 +1,7 @@
 """What bounds a program that sends over the fabric: the line of a link, a router at one of its ends, or the slots at the other end.
 
 A thread that waits for a semaphore which no thread of its launch has posted waits for routers: for credits, or for packets of other
-chips.  The link that has carried most of its chip's packets says why (docs/fabric.md#verdicts).
+chips.  The link that has carried most of its chip's packets says why (docs/verdicts.md#verdicts).
 """
 
 from __future__ import annotations
