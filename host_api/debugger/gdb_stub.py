@@ -207,12 +207,6 @@ class GdbStub:
             self._current = number - 1
         return OK
 
-    def _is_alive(self, text: str) -> str:
-        return OK if int(text, 16) - 1 in self.threads() else FAILED
-
-    def _list(self, _: str) -> str:
-        return "m" + ",".join(f"{thread + 1:x}" for thread in self.threads())
-
     def _about(self, text: str) -> str:
         return thread_text(inspection.thread(self.session.chip, int(text, 16) - 1)).encode().hex()
 
@@ -303,11 +297,6 @@ class GdbStub:
 
     # --- the rest
 
-    def _target(self, text: str) -> str:
-        offset, size = (int(part, 16) for part in text.split(","))
-        part = TARGET[offset : offset + size]
-        return ("l" if offset + size >= len(TARGET) else "m") + part
-
     def _monitor(self, text: str) -> str:
         """A command of the debugger itself: `monitor cbs`."""
         line = bytes.fromhex(text).decode(errors="replace")
@@ -324,13 +313,22 @@ class GdbStub:
 
     # Longer prefixes first
     _ANSWERS: dict[str, Callable[[GdbStub, str], str]] = {
-        "qSupported": lambda self, _: FEATURES, "QStartNoAckMode": lambda self, _: OK, "qXfer:features:read:target.xml:": _target,
-        "vCont?": lambda self, _: "vCont;c;C;s;S", "qfThreadInfo": _list, "qsThreadInfo": lambda self, _: "l",
-        "qThreadExtraInfo,": _about, "qRcmd,": _monitor, "qAttached": lambda self, _: "1",
-        "qC": lambda self, _: f"QC{self._current + 1:x}", "?": lambda self, _: self._reply(), "T": _is_alive, "Hg": _select,
+        "qSupported": lambda self, _: FEATURES, "QStartNoAckMode": lambda self, _: OK,
+        "qXfer:features:read:target.xml:": lambda self, text: _target(text), "vCont?": lambda self, _: "vCont;c;C;s;S",
+        "qfThreadInfo": lambda self, _: "m" + ",".join(f"{thread + 1:x}" for thread in self.threads()),
+        "qsThreadInfo": lambda self, _: "l", "qThreadExtraInfo,": _about, "qRcmd,": _monitor, "qAttached": lambda self, _: "1",
+        "qC": lambda self, _: f"QC{self._current + 1:x}", "?": lambda self, _: self._reply(),
+        "T": lambda self, text: OK if int(text, 16) - 1 in self.threads() else FAILED, "Hg": _select,
         "Hc": lambda self, _: OK, "g": _registers, "G": _set_registers, "p": _register, "P": _set_register, "m": _read, "M": _write,
         "Z": _insert, "z": _remove,
     }  # fmt: skip
+
+
+def _target(text: str) -> str:
+    """The part of the target's description that gdb asks for: OFFSET,SIZE in hexadecimal."""
+    offset, size = (int(part, 16) for part in text.split(","))
+    part = TARGET[offset : offset + size]
+    return ("l" if offset + size >= len(TARGET) else "m") + part
 
 
 def _word(value: int) -> str:

@@ -98,8 +98,8 @@ def product_config(text):
     return ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(transpose_mcast=value["transpose_mcast"] == "1", **settings)
 
 
-class Calls:
-    """The library's calls by name, each of a description of `tensim.validation.operations.descriptions`."""
+class Operands:
+    """What a call works on; `run` makes it.  `one`: a description of `tensim.validation.operations.descriptions`."""
 
     def __init__(self, device):
         self.device = device
@@ -117,20 +117,9 @@ class Calls:
     def operand(self, one, place=0, shape=None):
         return put(self.device, self.inputs[place], one, shape)
 
-    def relu(self, one):
-        x = self.operand(one)
-        return ttnn.relu(x, output_tensor=x) if one["inplace"] else ttnn.relu(x, memory_config=self.memory)
 
-    def scale(self, one):
-        return ttnn.multiply(self.operand(one), SCALE, memory_config=self.memory)
-
-    def add(self, one):
-        x, shape = self.operand(one), self.inputs[1]["shape"]
-        row = shape[-2] == TILE < self.inputs[0]["shape"][-2]  # of padding, but for its first row
-        y = self.operand(one, 1, [*shape[:-2], 1, shape[-1]] if row else None)
-        if len(self.inputs) == 3:
-            return ttnn.add(x, y, output_tensor=x if one["inplace"] else self.operand(one, 2))
-        return ttnn.add(x, y, memory_config=self.memory)
+class DataMovement(Operands):
+    """The library's calls by name that move data."""
 
     def tilize(self, one):
         return ttnn.tilize(self.operand(one), memory_config=self.memory, dtype=self.dtype, **self.cores)
@@ -150,9 +139,6 @@ class Calls:
             self.operand(one), last, memory_config=self.memory, use_multicore=one["cores"] > 1, **self.cores
         )
 
-    def typecast(self, one):
-        return ttnn.typecast(self.operand(one), self.dtype, memory_config=self.memory, **self.cores)
-
     def to_sharded(self, one):
         return ttnn.interleaved_to_sharded(self.operand(one), self.memory)
 
@@ -161,6 +147,62 @@ class Calls:
 
     def reshard(self, one):
         return ttnn.reshard(self.operand(one), self.memory)
+
+    def move(self, one):
+        """Into the hole that a freed tensor leaves."""
+        hole = put(self.device, one["hole"], one)
+        x = self.operand(one)
+        ttnn.deallocate(hole)
+        return ttnn.move(x)
+
+    def reshape(self, one):
+        return ttnn.reshape(self.operand(one), self.output["shape"])
+
+    def concat(self, one):
+        shape = self.output["shape"]
+        axis = next(i for i in range(4) if self.inputs[0]["shape"][i] != shape[i])
+        parts = [self.operand(one, place) for place in range(len(self.inputs))]
+        while sum(part.shape[axis] for part in parts) < shape[axis]:
+            parts.append(self.operand(one, len(self.inputs) - 1))  # the row lists four operands at most
+        return ttnn.concat(parts, dim=axis, memory_config=self.memory)
+
+    def slice(self, one):
+        return ttnn.slice(self.operand(one), [0, 0, 0, 0], self.output["shape"], memory_config=self.memory)
+
+    def permute(self, one):
+        shape, wanted, order = self.inputs[0]["shape"], self.output["shape"], []
+        for size in wanted:
+            order.append(next(i for i in range(4) if shape[i] == size and i not in order))
+        return ttnn.permute(self.operand(one), order, memory_config=self.memory)
+
+    def transpose(self, one):
+        return ttnn.transpose(self.operand(one), -2, -1, memory_config=self.memory)
+
+    def upsample(self, one):
+        shape, wanted = self.inputs[0]["shape"], self.output["shape"]
+        return ttnn.upsample(self.operand(one), [wanted[1] // shape[1], wanted[2] // shape[2]])
+
+
+class Calls(DataMovement):
+    """All of the library's calls by name."""
+
+    def relu(self, one):
+        x = self.operand(one)
+        return ttnn.relu(x, output_tensor=x) if one["inplace"] else ttnn.relu(x, memory_config=self.memory)
+
+    def scale(self, one):
+        return ttnn.multiply(self.operand(one), SCALE, memory_config=self.memory)
+
+    def add(self, one):
+        x, shape = self.operand(one), self.inputs[1]["shape"]
+        row = shape[-2] == TILE < self.inputs[0]["shape"][-2]  # of padding, but for its first row
+        y = self.operand(one, 1, [*shape[:-2], 1, shape[-1]] if row else None)
+        if len(self.inputs) == 3:
+            return ttnn.add(x, y, output_tensor=x if one["inplace"] else self.operand(one, 2))
+        return ttnn.add(x, y, memory_config=self.memory)
+
+    def typecast(self, one):
+        return ttnn.typecast(self.operand(one), self.dtype, memory_config=self.memory, **self.cores)
 
     def engine(self, one):
         return ttnn.init_device_compute_kernel_config(
@@ -183,13 +225,6 @@ class Calls:
         return ttnn.experimental.minimal_matmul(
             self.operand(one), self.operand(one, 1), bias_tensor=bias, compute_kernel_config=self.engine(one)
         )
-
-    def move(self, one):
-        """Into the hole that a freed tensor leaves."""
-        hole = put(self.device, one["hole"], one)
-        x = self.operand(one)
-        ttnn.deallocate(hole)
-        return ttnn.move(x)
 
     def conv(self, one, inputs=None, outputs=None):
         window = one["window"]
@@ -238,33 +273,6 @@ class Calls:
             core_grid=ttnn.CoreGrid(x=one["grid"][0], y=one["grid"][1]), epsilon=1e-5,
             inplace=self.inputs[0]["layout"] == "ROW_MAJOR", output_layout=LAYOUTS[self.output["layout"]],
         )  # fmt: skip
-
-    def reshape(self, one):
-        return ttnn.reshape(self.operand(one), self.output["shape"])
-
-    def concat(self, one):
-        shape = self.output["shape"]
-        axis = next(i for i in range(4) if self.inputs[0]["shape"][i] != shape[i])
-        parts = [self.operand(one, place) for place in range(len(self.inputs))]
-        while sum(part.shape[axis] for part in parts) < shape[axis]:
-            parts.append(self.operand(one, len(self.inputs) - 1))  # the row lists four operands at most
-        return ttnn.concat(parts, dim=axis, memory_config=self.memory)
-
-    def slice(self, one):
-        return ttnn.slice(self.operand(one), [0, 0, 0, 0], self.output["shape"], memory_config=self.memory)
-
-    def permute(self, one):
-        shape, wanted, order = self.inputs[0]["shape"], self.output["shape"], []
-        for size in wanted:
-            order.append(next(i for i in range(4) if shape[i] == size and i not in order))
-        return ttnn.permute(self.operand(one), order, memory_config=self.memory)
-
-    def transpose(self, one):
-        return ttnn.transpose(self.operand(one), -2, -1, memory_config=self.memory)
-
-    def upsample(self, one):
-        shape, wanted = self.inputs[0]["shape"], self.output["shape"]
-        return ttnn.upsample(self.operand(one), [wanted[1] // shape[1], wanted[2] // shape[2]])
 
 
 def main(path):
