@@ -6,7 +6,7 @@ BIN := .venv/bin
 DATA ?=
 GOLDEN ?=
 
-.PHONY: demo docs test test-library test-llk but-llk test-oldest test-newest numerics instructions bench validate validate-quick lint fuzz schema clean
+.PHONY: demo docs test test-library test-llk but-llk test-oldest test-newest numerics instructions bench validate validate-quick lint hooks coverage fuzz schema clean
 
 demo: .venv/installed
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
@@ -71,6 +71,16 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.imports.contracts
 	$(BIN)/mypy --cache-dir build/mypy
+
+# `make lint` before each commit.
+hooks: .venv/ready
+	$(BIN)/pre-commit install
+
+# Which lines of Python the tests run. Compiled functions and processes that tests start are not seen, so tests that drive other
+# processes (the vendor's library, firmware, benchmarks) are left out.
+coverage: .venv/ready
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage \
+		--ignore=tests/library --ignore=tests/ttnn/library --ignore=tests/drop_in --ignore=tests/bench --ignore=tests/install $(TESTS)
 
 # A million damaged Light Metal files of every kind through the verifier, twenty thousand accepted ones executed, two thousand of
 # them with changed kernels: some hours.
