@@ -16,6 +16,7 @@ from tensim.sim.host.executor import Simulation, new_id
 from tensim.types import BufferType, CoreCoord, CoreLike, SubDevice, SubDeviceId, SubDeviceManagerId, core_coord
 
 if TYPE_CHECKING:
+    from tensim.mesh_device import MeshDevice
     from tensim.sim.arch import Arch
     from tensim.sim.host.allocator import Allocator
     from tensim.sim.host.device import Device as DeviceState
@@ -315,6 +316,11 @@ def open_devices(records: Iterable[c.CreateDevice]) -> list[Device]:
 def _open(record: c.CreateDevice) -> Device:
     system = _system_for_new_device()
     return Device(record.device, system.executor.submit(record), system)
+
+
+def devices_of(opened: Device | MeshDevice) -> list[Device]:
+    """The devices of a mesh, or one device."""
+    return [opened] if isinstance(opened, Device) else opened.devices
 
 
 def close_device(device: Device) -> bool:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tensim.analysis.links import fabric_facts
 from tensim.analysis.summary import collect
-from tensim.device import Device, close_device, create_device, current_system, use_system
+from tensim.device import Device, close_device, create_device, current_system, devices_of, use_system
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.running.kernel_changes import KernelChanges
-from tensim.running.runnable import devices_of
 from tensim.sim.chip import statistics
 from tensim.sim.chip.zones import zones
 from tensim.sim.errors import TensimWarning, UsageError

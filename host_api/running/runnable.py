@@ -40,13 +40,6 @@ FIXED_KEYWORDS = ("shape", "dtype", "fidelity", "grid", "rng")
 SIGNATURE = "run(device, *, shape, dtype, fidelity, grid, rng)"
 
 
-def devices_of(opened: Device | MeshDevice) -> list[Device]:
-    """The devices of a mesh, or one device."""
-    from tensim.device import Device
-
-    return [opened] if isinstance(opened, Device) else opened.devices
-
-
 @dataclass(frozen=True)
 class Runnable:
     """A program that can run.
@@ -94,6 +87,8 @@ class Runnable:
         `ExampleResult.verified` compares with numpy; with numerics off no data moves and the comparison means nothing.
         """
         import numpy as np
+
+        from tensim.device import devices_of
 
         options = self.chosen(options or Options())
         if options.seed < 0:
