@@ -13,16 +13,8 @@ struct d2d_sender_socket_md {
 struct sender_downstream_encoding {
     d2d_sender_socket_md d2d;
 };
-struct sender_socket_md {
-    uint32_t bytes_sent, num_downstreams, write_ptr, downstream_bytes_sent_addr, downstream_fifo_addr;
-    uint32_t downstream_fifo_total_size, is_d2h;
-};
 struct d2d_recv_socket_md {
     uint32_t upstream_mesh_id, upstream_chip_id, upstream_noc_y, upstream_noc_x, upstream_bytes_acked_addr;
-};
-struct receiver_socket_md {
-    uint32_t bytes_sent, read_ptr, fifo_addr, fifo_total_size, bytes_acked, is_h2d;
-    d2d_recv_socket_md d2d;
 };
 struct SocketSenderInterface {
     uint32_t config_addr, write_ptr, bytes_sent, bytes_acked_base_addr, page_size, num_downstreams;
@@ -39,6 +31,9 @@ struct SocketReceiverInterface {
 namespace tensim_sockets {
 constexpr uint32_t BLOCK = 16;  // bytes of a count in L1, and of a receiver's place
 constexpr uint32_t CONFIG = 32;  // of a sender's configuration, behind which counts of what was taken and places of receivers stand
+// Words of both configurations
+enum SenderWord { SENT, RECEIVERS, WRITE_AT, COUNTER_THERE, RING_THERE, RING_THERE_BYTES, TO_HOST };
+enum ReceiverWord { ARRIVED, READ_AT, RING, RING_BYTES, TAKEN, FROM_HOST, MESH, CHIP, NOC_Y, NOC_X, COUNTER_OF_SENDER };
 
 template <class Block>
 TENSIM_INLINE volatile Block& at(uint32_t address) {
@@ -83,21 +78,12 @@ TENSIM_INLINE void fabric_set_unicast_route(tensim_sockets::Header header, const
 // --- the sender
 
 TENSIM_INLINE SocketSenderInterface create_sender_socket_interface(uint32_t config_addr) {
-    auto& config = tensim_sockets::at<sender_socket_md>(config_addr);
-    SocketSenderInterface socket{};
-    socket.config_addr = config_addr;
-    socket.write_ptr = config.write_ptr;
-    socket.bytes_sent = config.bytes_sent;
-    socket.num_downstreams = config.num_downstreams;
-    socket.downstream_fifo_total_size = config.downstream_fifo_total_size;
-    socket.downstream_fifo_addr = config.downstream_fifo_addr;
-    socket.downstream_bytes_sent_addr = config.downstream_bytes_sent_addr;
-    socket.is_d2h = config.is_d2h;
-    ASSERT(socket.is_d2h == 0);
-    socket.bytes_acked_base_addr = config_addr + tensim_sockets::CONFIG;
-    socket.d2d.downstream_enc_base_addr =
-        socket.bytes_acked_base_addr + socket.num_downstreams * tensim_sockets::BLOCK;
-    return socket;
+    using namespace tensim_sockets;
+    volatile uint32_t* word = &at<uint32_t>(config_addr);
+    ASSERT(word[TO_HOST] == 0);
+    uint32_t counts = config_addr + CONFIG, receivers = word[RECEIVERS];
+    return {config_addr, word[WRITE_AT], word[SENT], counts, 0, receivers, word[RING_THERE_BYTES], 0, word[RING_THERE],
+            word[COUNTER_THERE], 0, {counts + receivers * BLOCK}};
 }
 TENSIM_INLINE sender_downstream_encoding get_downstream_encoding(const SocketSenderInterface& socket, uint32_t number) {
     auto& place = tensim_sockets::at<d2d_sender_socket_md>(
@@ -153,28 +139,19 @@ TENSIM_INLINE void socket_barrier(const SocketSenderInterface& socket) {
     }
 }
 TENSIM_INLINE void update_socket_config(const SocketSenderInterface& socket) {
-    auto& config = tensim_sockets::at<sender_socket_md>(socket.config_addr);
-    config.bytes_sent = socket.bytes_sent;
-    config.write_ptr = socket.write_ptr;
+    volatile uint32_t* word = &tensim_sockets::at<uint32_t>(socket.config_addr);
+    word[tensim_sockets::WRITE_AT] = socket.write_ptr;
+    word[tensim_sockets::SENT] = socket.bytes_sent;
 }
 
 // --- the receiver
 
 TENSIM_INLINE SocketReceiverInterface create_receiver_socket_interface(uint32_t config_addr) {
-    auto& config = tensim_sockets::at<receiver_socket_md>(config_addr);
-    SocketReceiverInterface socket{};
-    socket.config_addr = config_addr;
-    socket.read_ptr = config.read_ptr;
-    socket.bytes_acked = config.bytes_acked;
-    socket.bytes_sent_addr = config_addr;
-    socket.fifo_addr = config.fifo_addr;
-    socket.fifo_total_size = config.fifo_total_size;
-    socket.is_h2d = config.is_h2d;
-    ASSERT(socket.is_h2d == 0);
-    socket.d2d = {
-        config.d2d.upstream_mesh_id, config.d2d.upstream_chip_id, config.d2d.upstream_noc_y, config.d2d.upstream_noc_x,
-        config.d2d.upstream_bytes_acked_addr};
-    return socket;
+    using namespace tensim_sockets;
+    volatile uint32_t* word = &at<uint32_t>(config_addr);
+    ASSERT(word[FROM_HOST] == 0);
+    return {config_addr, word[READ_AT], word[TAKEN], config_addr, 0, word[RING], word[RING_BYTES], 0, 0,
+            {word[MESH], word[CHIP], word[NOC_Y], word[NOC_X], word[COUNTER_OF_SENDER]}};
 }
 TENSIM_INLINE void set_receiver_socket_page_size(SocketReceiverInterface& socket, uint32_t page_size) {
     uint32_t total = socket.fifo_total_size, offset = tensim_sockets::rounded_up(socket.read_ptr - socket.fifo_addr, page_size);
@@ -228,7 +205,7 @@ TENSIM_INLINE void socket_notify_sender(const SocketReceiverInterface& socket, u
         socket.bytes_acked, 0xF, noc);
 }
 TENSIM_INLINE void update_socket_config(const SocketReceiverInterface& socket) {
-    auto& config = tensim_sockets::at<receiver_socket_md>(socket.config_addr);
-    config.bytes_acked = socket.bytes_acked;
-    config.read_ptr = socket.read_ptr;
+    volatile uint32_t* word = &tensim_sockets::at<uint32_t>(socket.config_addr);
+    word[tensim_sockets::READ_AT] = socket.read_ptr;
+    word[tensim_sockets::TAKEN] = socket.bytes_acked;
 }
