@@ -97,10 +97,9 @@ class Routers:
             for name in names:
                 old = arrays[name]
                 new = np.zeros((len(old) + more, *old.shape[1:]), old.dtype)
+                # Of L1 what a host has written: the rest takes no memory as long as nobody writes
                 kept = np.flatnonzero(old.view(np.uint64).any(axis=1)) if name == "l1" else slice(len(old))
-                new[kept] = old[
-                    kept
-                ]  # of L1 what a host has written: the rest takes no memory as long as nobody writes
+                new[kept] = old[kept]
                 arrays.place(name, new)
         arrays.l1 = arrays["l1"][: self.first]
         width = self.chip.arch.noc_size[0]
