@@ -105,7 +105,7 @@ CORE = np.dtype(
         "product_tiles unpack_hold "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores port0_begun port1_begun dst_terms dst_rounded long_sums "
-        "sensitive_functions wide_products not_finite router_event"
+        "sensitive_functions wide_products not_finite router_event other_tiles"
     ).split()],
     align=True,
 )  # fmt: skip

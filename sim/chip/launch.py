@@ -46,7 +46,7 @@ class CircularBufferLaunch:
     size: int
     page_size: int
     data_format: int
-    tile_hw: int = 1024
+    tile: tuple[int, int] = (32, 32)  # height, width
     on_buffer: bool = False  # it lies on an L1 buffer of the host
 
 

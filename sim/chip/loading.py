@@ -1,6 +1,7 @@
 """Loading a program into a chip: circular buffers, arguments, compute configuration and the first frame of each thread."""
 
 import functools
+import math
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tensim.sim.chip.riscv_cores import RiscvCores
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
+from tensim.sim.cores.operations import OPERATION_TILES
 from tensim.sim.cores.slots import BRISC, FIRST_COMPUTE_SLOT, THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
@@ -42,7 +44,9 @@ CORE_COUNTERS = (
     "dst_terms dst_rounded long_sums sensitive_functions wide_products "
     "product_tiles unpack_hold"
 ).split()
-CORE_SETTINGS = "fidelity_phases fp32_dest sections capacity approx unpack_to_dst pack_precise source_rows".split()
+CORE_SETTINGS = (
+    "fidelity_phases fp32_dest sections capacity approx unpack_to_dst pack_precise source_rows other_tiles".split()
+)
 
 
 class ProgramLoader:
@@ -206,11 +210,13 @@ class ProgramLoader:
         return (kernel.slot,) if kernel.slot is not None else (TRISC0, TRISC0 + 1, TRISC0 + 2)
 
     def _configure_circular_buffers(self, launch, cycle):
-        table = self._arrays["circular_buffers"]
+        table, others = self._arrays["circular_buffers"], self._arrays["cores"]["other_tiles"]
         for core in {core for kernel in launch.kernels for core in kernel.cores}:
             table[core] = 0
+            others[core] = 0
         for cb in launch.circular_buffers:
-            tile = tile_size(cb.data_format) * cb.tile_hw // TILE_DATUMS
+            datums = math.prod(cb.tile)
+            tile = tile_size(cb.data_format) * datums // TILE_DATUMS
             row = np.zeros(ctx.CB_WORDS, np.int64)
             row[ctx.CB_PAGES], row[ctx.CB_PAGE_SIZE] = cb.size // cb.page_size, cb.page_size
             row[ctx.CB_BASE], row[ctx.CB_SIZE], row[ctx.CB_FORMAT] = cb.address, cb.size, cb.data_format
@@ -220,11 +226,13 @@ class ProgramLoader:
             row[ctx.CB_OWN_POINTERS : ctx.CB_OWN_POINTERS + 2 * FIRST_COMPUTE_SLOT] = cb.address
             row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = (
                 tile,
-                cb.tile_hw,
-                max(cb.tile_hw // FACE_DATUMS, 1),
+                datums,
+                max(datums // FACE_DATUMS, 1),
             )
             for core in cb.cores:
                 table[core, cb.index] = row
+            if cb.tile not in OPERATION_TILES:
+                others[cb.cores] |= 1 << cb.index
 
     def _place_texts(self, launch, stride):
         """L1 address of the code of each (worker, slot) that runs a RISC-V kernel of the program.

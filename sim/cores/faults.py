@@ -63,6 +63,7 @@ class Fault(IntEnum):
     FABRIC_ROUTE = 58
     FABRIC_SLOT = 59
     FABRIC_PAYLOAD = 60
+    TILE_SHAPE = 61
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -122,6 +123,8 @@ MESSAGES = {
     Fault.UNKNOWN_FORMAT: "the vector unit has no such call for data format {a} (with {b}); "
     "docs/hardware/kernel_api.md#data-formats-of-vector-calls lists them",
     Fault.ACCUMULATED_FORMAT: "accumulation in L1 of data format {a}: the packer adds Float32, Float16_b and Float16 alone",
+    Fault.TILE_SHAPE: "circular buffer {a} has tiles of {b} datums: operations that move numbers within a tile (products, "
+    "reductions, broadcasts, transpositions, tilizing) know those of 32x32 and 16x32",
     Fault.ROWS_FORMAT: "rows of data format {a}: block floats come in tiles, their 16 neighbours share an exponent",
     Fault.ILLEGAL_INSTRUCTION: "illegal instruction {a:#010x} (a trap of the compiler, or no RV32IM code)",
     Fault.JUMP_OUTSIDE: "jump to {a:#x}, which is no instruction of the kernel's text of {b} bytes",

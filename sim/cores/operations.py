@@ -44,8 +44,8 @@ class Op(IntEnum):
     DST_WAIT = 32
     DST_RELEASE = 33
     # --- unpack thread.  Every unpack delivers one token (a full SrcA/SrcB bank) per tile pair to the math thread
-    UNPACK_A = 40  # cb, tile, transpose, tilize width in tiles (0: tile layout), tiles (tokens) to deliver
-    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose, dim of a reduction (ReduceDim; 0: none or ROW)
+    UNPACK_A = 40  # cb, tile, transpose, tilize width in tiles (0: tile layout), tiles (tokens), bcast (Bcast)
+    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose, direction (Reduction)
     UNPACK_MATMUL = 42  # cb0, cb1, tile0, tile1, ct, rt, kt, transpose    ct*rt tokens, in0 tile0 + r*kt, in1 tile1 + c
     UNPACK_REUSE = 43  # cb, tile, reuse (Reuse)        one operand from L1, the other comes from Dst
     # --- math thread
@@ -133,6 +133,13 @@ class ReduceDim(IntEnum):
     SCALAR = 2  # result in element 0, 0
 
 
+class Reduction(IntEnum):
+    """What two operands are unpacked for: the direction of a reduction, or none."""
+
+    ROW, COL, SCALAR = ReduceDim.ROW, ReduceDim.COL, ReduceDim.SCALAR
+    NONE = 3
+
+
 class Approximation(IntEnum):
     """Which form of a vector-unit function is computed."""
 
@@ -142,9 +149,14 @@ class Approximation(IntEnum):
     UNCLAMPED = 3  # approximate, without limiting large negative inputs: the exponential alone has it
 
 
+# Tiles whose numbers lie where operations look for them: all four faces whole, or the two upper ones.  Tiles of other shapes are
+# right where each number meets the one at its own place alone.
+OPERATION_TILES = ((32, 32), (16, 32))
+
+
 # What the arguments of compute operations may be, by their place; any other value stops the kernel
 DOMAINS = {
-    Op.UNPACK_AB: {4: Bcast, 6: ReduceDim},
+    Op.UNPACK_AB: {4: Bcast},
     Op.UNPACK_REUSE: {2: (Reuse.DEST_TO_SRCA, Reuse.DEST_TO_SRCB)},
     Op.MATH_COPY: {1: Bcast},
     Op.MATH_BINARY: {0: Binary, 2: Bcast, 4: Reuse},

@@ -155,11 +155,11 @@ def _kernel_launch(kernel, compiled, worker_of):
 def _circular_buffer_launches(cb, worker_of):
     """One launch record per index."""
     workers, page_sizes = [worker_of(core) for core in cb.cores], dict(cb.page_sizes)
-    tiles = {index: height * width for index, height, width in cb.tiles}
+    tiles = {index: (height, width) for index, height, width in cb.tiles}
     for index, data_format in cb.formats:
-        tile_hw = tiles.get(index, 1024)
+        tile = tiles.get(index, (32, 32))
         yield CircularBufferLaunch(
-            workers, index, cb.address, cb.size, page_sizes[index], data_format, tile_hw, cb.on_buffer
+            workers, index, cb.address, cb.size, page_sizes[index], data_format, tile, cb.on_buffer
         )
 
 

@@ -23,7 +23,7 @@ from tensim.sim.cores.kernels.api import (
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS, vector_code
-from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
+from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Config, Op, Pool, ReduceDim, Reduction, Reuse
 from tensim.sim.cores.tensix.initialisation import Setup
 
 # Template parameters of tt-metal's configuration calls, as keywords
@@ -33,7 +33,7 @@ TEMPLATE_OPTIONS = tuple(
 )
 ADD, SUB, MUL = int(Binary.ADD), int(Binary.SUB), int(Binary.MUL)
 NONE, ROW, COL, SCALAR = int(Bcast.NONE), int(Bcast.ROW), int(Bcast.COL), int(Bcast.SCALAR)
-TO_SRCA = int(Reuse.DEST_TO_SRCA)
+NO_REDUCTION, TO_SRCA = int(Reduction.NONE), int(Reuse.DEST_TO_SRCA)
 
 
 def config(register, roles=COMPUTE, forms="", setup=Setup.FORMATS, packs=Setup.PACK):
@@ -61,7 +61,7 @@ def binary(op, bcast):
         params += f" dim:a={NONE}"
     return call(
         params,
-        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0 0"),
+        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0 {NO_REDUCTION}"),
         post(MATH, Op.MATH_BINARY, f"{op} idst {dim} accumulate 0"),
     )
 
@@ -81,7 +81,7 @@ def unary(transpose=0, bcast="0", params="icb itile idst"):
     """One tile from a circular buffer to Dst[idst]."""
     return call(
         params,
-        post(UNPACK, Op.UNPACK_A, f"icb itile {transpose} 0 1"),
+        post(UNPACK, Op.UNPACK_A, f"icb itile {transpose} 0 1 {bcast}"),
         post(MATH, Op.MATH_COPY, f"idst {bcast}"),
     )
 
@@ -141,7 +141,7 @@ OPERATIONS = {
     ),
     "_pack_relu": operation(PACK, Op.CONFIG, "value", f"{int(Config.PACK_RELU)} value"),
     "pack_reconfig_l1_acc": operation(PACK, Op.CONFIG, "enable", f"{int(Config.PACK_L1_ACC)} enable"),
-    "_unpack_tilize": operation(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
+    "_unpack_tilize": operation(UNPACK, Op.UNPACK_A, "icb itile block tiles", f"icb itile 0 block tiles {NONE}"),
     "_math_matmul": operation(MATH, Op.MATH_MATMUL, "idst", "idst 1 1"),
     "_math_copy": operation(MATH, Op.MATH_COPY, "idst", f"idst {NONE}"),
 }

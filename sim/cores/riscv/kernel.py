@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from tensim.sim.cores.operations import OPERATION_TILES
 from tensim.sim.cores.riscv.cpp_texts import LIBRARY
 from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
@@ -34,7 +35,6 @@ def include_roots(folder):
 
 
 INSTRUCTION_LEVEL = "tensix.instruction_level"  # key of a chip's parameters
-OPERATION_TILES = ((32, 32), (16, 32))  # all faces whole, and rows of two: whose numbers operations find
 CHIPS_WITH_INSTRUCTIONS = ("wormhole_b0", "blackhole")
 
 

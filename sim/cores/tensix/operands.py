@@ -10,7 +10,7 @@ from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffers_of, cores_of, threads_of
 
 
 @compiled()
@@ -53,6 +53,18 @@ def tile_row(m, thread, index, tile):
     if row < 0 or not tile_fits(m, thread, index, row):
         return -1
     return row if in_buffer(m, thread, index, circular_buffers_of(m)[row].read_ptr, tile) else -1
+
+
+@compiled()
+def shapes_fit(m, thread, index0, index1):
+    """Whether an operation that moves numbers within a tile knows the tiles of two circular buffers; a fault if not."""
+    others = cores_of(m)[threads_of(m)[thread].core].other_tiles
+    for index in (index0, index1):
+        if (others >> index) & 1 != 0:
+            datums = circular_buffers_of(m)[row_of(threads_of(m)[thread].core, index)].tile_hw
+            fail(m, thread, Fault.TILE_SHAPE, index, datums, 0)
+            return False
+    return True
 
 
 @compiled()

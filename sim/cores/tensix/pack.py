@@ -7,7 +7,7 @@ from tensim.sim.cores.slots import THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
     do_pack,
 )
-from tensim.sim.cores.tensix.operands import buffer_row, pack_fits, tile_fits
+from tensim.sim.cores.tensix.operands import buffer_row, pack_fits, shapes_fit, tile_fits
 from tensim.sim.cores.tensix.thread_time import spend
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
@@ -58,6 +58,8 @@ def pack(m, thread, now):
         fail(m, thread, Fault.DST_INDEX, first + tiles - 1, core.capacity, 0)
         return -1
     if untilize == 0 and not tile_fits(m, thread, index, row):
+        return -1
+    if untilize > 0 and not shapes_fit(m, thread, index, index):
         return -1
     page = out if out >= 0 else cb[row].packed
     reserved, last = cb[row].reserved, page + tiles - 1

@@ -9,12 +9,12 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.data_format import BLOCK
 from tensim.sim.cores.numerics.tile import FACES, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
-from tensim.sim.cores.operations import Op, ReduceDim
+from tensim.sim.cores.operations import Bcast, Op, Reduction
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.tensix.data import (
     do_unpack,
 )
-from tensim.sim.cores.tensix.operands import rows_fit, rows_of_tiles, tile_row
+from tensim.sim.cores.tensix.operands import rows_fit, rows_of_tiles, shapes_fit, tile_row
 from tensim.sim.cores.tensix.source_banks import (
     bank_filled,
     bank_free,
@@ -171,7 +171,7 @@ def start_unpack(m, thread, now):
         row, column, both = matmul_position(t.step, ct, rt)
         tile0, tile1 = argument(t, 2) + row * kt, argument(t, 3) + column
         row0, row1 = tile_row(m, thread, argument(t, 0), tile0), tile_row(m, thread, argument(t, 1), tile1)
-        if row0 < 0 or row1 < 0:
+        if row0 < 0 or row1 < 0 or not shapes_fit(m, thread, argument(t, 0), argument(t, 1)):
             return -1
         cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0].tile_hw // TILE_SIDE
         pair, single, kept = matmul_reads(m, row0, row1, ct, rt)
@@ -188,8 +188,11 @@ def start_unpack(m, thread, now):
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
+        within = argument(t, 4) != Bcast.NONE or argument(t, 5) != 0 or argument(t, 6) != Reduction.NONE
+        if within and not shapes_fit(m, thread, argument(t, 0), argument(t, 1)):
+            return -1
         cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_pair_overhead
-        if argument(t, 6) == ReduceDim.SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
+        if argument(t, 6) == Reduction.SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
             cost += tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
     else:
@@ -199,6 +202,10 @@ def start_unpack(m, thread, now):
             rows_of_tiles(m, thread, argument(t, 0), tile) if width > 0 else tile_row(m, thread, argument(t, 0), tile)
         )
         if row0 < 0:
+            return -1
+        index = argument(t, 0)
+        within = t.operation == Op.UNPACK_A and (argument(t, 2) != 0 or width > 0 or argument(t, 5) != Bcast.NONE)
+        if within and not shapes_fit(m, thread, index, index):
             return -1
         if width > 0 and not rows_fit(m, circular_buffers_of(m)[row0].read_ptr, row0, tile + t.step, width):
             fail(

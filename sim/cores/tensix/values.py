@@ -19,7 +19,7 @@ def mask_of(values):
     return sum(1 << int(value) for value in values)
 
 
-BCASTS, DIMS = mask_of(DOMAINS[Op.UNPACK_AB][4]), mask_of(DOMAINS[Op.UNPACK_AB][6])
+BCASTS, DIMS = mask_of(DOMAINS[Op.UNPACK_AB][4]), mask_of(DOMAINS[Op.MATH_REDUCE][1])
 REUSES, SIDES = mask_of(DOMAINS[Op.MATH_BINARY][4]), mask_of(DOMAINS[Op.UNPACK_REUSE][2])
 BINARIES = mask_of(DOMAINS[Op.MATH_BINARY][0])
 TILE_POOLS, POOLS = mask_of(DOMAINS[Op.MATH_REDUCE][0]), mask_of(DOMAINS[Op.SFPU_REDUCE][0])
@@ -65,7 +65,7 @@ def known_values(m, thread):
     t = threads_of(m)[thread]
     operation = t.operation
     if operation == Op.UNPACK_AB:
-        return known(m, thread, 4, BCASTS) and known(m, thread, 6, DIMS)
+        return known(m, thread, 4, BCASTS)
     if operation == Op.UNPACK_REUSE:
         return known(m, thread, 2, SIDES)
     if operation == Op.MATH_COPY:

@@ -64,14 +64,16 @@ def compute_kernel(lines, outputs, pushed):
     return kernel_from_source(f"@kernel\ndef compute():\n{body}\n")
 
 
-def run(device, lines, inputs, outputs, data_format, fp32_dest, pushed=0, pages=()):
+def run(device, lines, inputs, outputs, data_format, fp32_dest, pushed=0, pages=(), tile=(32, 32)):
     """Bytes of the output buffer; `inputs`: {circular buffer: bytes of its tiles}; `pushed`: pages the lines push; `pages`:
-    {circular buffer: bytes of a page} of those whose pages are no tiles."""
+    {circular buffer: bytes of a page} of those whose pages are no tiles; `tile`: its height and width."""
     core, program = tt.CoreCoord(0, 0), tt.create_program()
-    sizes, buffers = dict.fromkeys((*inputs, OUT), tile_size(data_format)) | dict(pages), {}
+    tile_bytes = tile_size(data_format) * math.prod(tile) // 1024
+    sizes, buffers = dict.fromkeys((*inputs, OUT), tile_bytes) | dict(pages), {}
     page = sizes[OUT]
     for cb, size in [*((cb, len(data)) for cb, data in inputs.items()), (OUT, outputs * page)]:
         config = tt.CircularBufferConfig(size, {cb: data_format}).set_page_size(cb, sizes[cb])
+        config.set_tile_dims(cb, tt.Tile(tile))
         buffers[cb] = tt.create_circular_buffer(program, core, config)
     counts = [len(inputs[cb]) // sizes[cb] for cb in (IN0, IN1, SCALERS)]
     kernels = [

@@ -116,7 +116,7 @@ TENSIM_INLINE void pack_untilize_dst(uint32_t cb, uint32_t block_rt_dim = 1, uin
 
 template <auto... options>
 TENSIM_INLINE void tilize_block(uint32_t cb, uint32_t block, uint32_t out, uint32_t tile = 0, uint32_t out_tile = 0) {
-    if constexpr (tensim::on_unpack) tensim::post_unpack_a(cb, tile, 0, block, block);
+    if constexpr (tensim::on_unpack) tensim::post_unpack_a(cb, tile, 0, block, block, 0);
     for (uint32_t i = 0; i < block; i++) {
         acquire_dst();
         tensim::math_copy(0);
