@@ -1,5 +1,7 @@
 # Everything runs in .venv, which `make` builds from pyproject.toml when it is missing or older: for the demo what it needs, else all.
 PYTHON ?= python3
+# Where it is set, each of the many processes that tests start would compile all of tensim's modules.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 
 # Folders of make validate: the measurements, and the golden cases where they lie apart.

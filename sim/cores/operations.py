@@ -205,7 +205,7 @@ ARGUMENTS = {
     Op.NOC_WRITE_WITH_STATE: "uuuus", Op.NOC_MULTICAST_INC: "quuu", Op.NOC_INC_ISSUED: "uu", Op.RISCV_WAIT: "u",
     Op.TIMESTAMP: "", Op.SEM_WAIT: "uu", Op.SEM_WAIT_MIN: "uu",
     Op.DST_ACQUIRE: "", Op.DST_COMMIT: "", Op.DST_WAIT: "", Op.DST_RELEASE: "",
-    Op.UNPACK_A: "uuuuu", Op.UNPACK_AB: "uuuuuuu", Op.UNPACK_MATMUL: "uuuuuuuu", Op.UNPACK_REUSE: "uuu",
+    Op.UNPACK_A: "uuuuuu", Op.UNPACK_AB: "uuuuuuu", Op.UNPACK_MATMUL: "uuuuuuuu", Op.UNPACK_REUSE: "uuu",
     Op.MATH_COPY: "uu", Op.MATH_BINARY: "uuuuu", Op.MATH_MATMUL: "uuu", Op.MATH_REDUCE: "uuu",
     Op.SFPU_UNARY: "uuuuu", Op.SFPU_BINARY: "uuuuu", Op.MATH_TRANSPOSE_DST: "u", Op.MATH_COPY_DST: "uu",
     Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
