@@ -73,8 +73,7 @@ def runs(m, a, b):
         return False
     target, tiles = argument(b, 0), argument(b, 1) * argument(b, 2)
     fits = argument(b, 1) > 0 and tiles > 0 and target >= 0 and target + tiles <= core.capacity
-    fits &= core.source_rows == cb[row0].tile_hw // TILE_SIDE and core.other_tiles == 0
-    return fits and core.dst_acquired > core.dst_committed
+    return fits and core.dst_acquired > core.dst_committed and core.source_rows == cb[row0].tile_hw // TILE_SIDE
 
 
 @compiled()

@@ -58,3 +58,10 @@ def test_rows_are_not_tilized(device, shape):
     inputs = {IN0: tile_of(1.0, shape), IN1: tile_of(2.0, shape), SCALERS: tile_of(1.0, shape)}
     with pytest.raises(ProgramError, match=f"circular buffer 0 has tiles of {shape[0] * shape[1]} datums"):
         run(device, ["tilize_init(0, 1, 16)", "tilize_block(0, 1, 16)"], inputs, 1, BF16, False, tile=shape)
+
+
+def test_without_numbers_all_shapes_have_their_time():
+    device = tt.create_device(0, numerics="off", max_cycles=5_000_000)
+    outcome(device, (8, 32), "matmul_tiles(0, 1, 0, 0, 0)")
+    assert device.chip.cycle > 0
+    tt.close_device(device)
