@@ -34,6 +34,7 @@ from tensim.sim.cores.coprocessor.state import (
 )
 from tensim.sim.cores.coprocessor.stream_registers import write_stream
 from tensim.sim.cores.coprocessor.tile_registers import (
+    ETHERNET,
     STREAMS,
     STREAMS_END,
     TDMA,
@@ -45,6 +46,7 @@ from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.entries import entry_of
+from tensim.sim.register_level.ethernet import EthernetRegisters
 from tensim.sim.register_level.niu import NIUS, Niu
 from tensim.sim.register_level.shown import show
 from tensim.sim.register_level.text import MOVER_IDLE, MOVER_STATUS, Text
@@ -70,8 +72,9 @@ class RegisterTile(TileState):
         width, height = arch["chip.noc_grid"]
         mirrored = width - 1 - physical[0], height - 1 - physical[1]
         self.niu = Niu(arch, (physical, mirrored), coordinates)
+        self.ethernet = None if cores is TENSIX else EthernetRegisters(arch)
         self._unknown = np.zeros(1 + UNKNOWN_PLACES, np.int64) if lenient else None
-        self.requests = []  # (cycle, `Request`) that cores have made since the tile was run last
+        self.requests = []  # (cycle, `Request` or what a transmit queue was told) of cores since the tile was run last
         self._cluster = np.zeros(1, CLUSTER)
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
@@ -93,6 +96,8 @@ class RegisterTile(TileState):
         self.record["n_cores"] = N_CORES
         for name, words in (("debug", self.debug), ("niu", self.niu.registers), ("streams", self.streams)):
             self.record[f"{name}_at"] = words.ctypes.data
+        if self.ethernet is not None:
+            self.record["ethernet_at"] = self.ethernet.words.ctypes.data
         if self._unknown is not None:
             self.record["unknown_at"] = self._unknown.ctypes.data
         self.arrays.tdma[MOVER_STATUS] = MOVER_IDLE
@@ -161,6 +166,8 @@ class RegisterTile(TileState):
     def registers(self, address, size):
         """The bytes behind an address, None where there are none."""
         spaces = ((DEBUG, self.debug), (TDMA, self.arrays.tdma), (NIUS, self.niu.registers), (STREAMS, self.streams))
+        if self.ethernet is not None:
+            spaces = *spaces, (ETHERNET, self.ethernet.words)
         for base, words in spaces:
             if base <= address and address + size <= base + words.nbytes:
                 return words.view(np.uint8)[address - base : address - base + size]
@@ -214,7 +221,8 @@ class RegisterTile(TileState):
         elif asked == ASKED_INVALIDATION:
             self.text.forget()
         elif asked == ASKED_TRANSFER:
-            request = self.niu.written(int(self.record["asked_at"]))
+            address = int(self.record["asked_at"])
+            request = self.niu.written(address) if address < ETHERNET else self.ethernet.written(address)
             if request is not None:
                 self.requests.append((int(self.cores.records[by]["clock"]), request))
         elif asked == ASKED_MOVER:
