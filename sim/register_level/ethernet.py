@@ -30,7 +30,7 @@ LINK_STATUS = {"blackhole": 0xFFB9800C}  # reads as one while the link is up
 
 @dataclass(frozen=True)
 class Sending:
-    """A command of a queue.  `size`: bytes of L1 from `source` on, 0 for a command that writes the word `value`; `target`: where at the peer."""
+    """A command of a queue.  `size`: bytes of L1 from `source` on, 0 where the word `value` goes; `target`: where at the peer."""
 
     queue: int
     source: int
