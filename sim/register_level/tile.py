@@ -38,6 +38,7 @@ from tensim.sim.cores.coprocessor.tile_registers import (
     STREAMS,
     STREAMS_END,
     TDMA,
+    WORMHOLE_RAM_LOAD,
 )
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
@@ -87,7 +88,7 @@ class RegisterTile(TileState):
         self._resets = cores.in_reset  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
-        self.text = Text(self, has_ram=arch.name == "wormhole_b0" and cores is TENSIX)
+        self.text = Text(self, has_ram=arch.name == "wormhole_b0")
         self.now = 0
 
     def power_on(self):
@@ -221,14 +222,21 @@ class RegisterTile(TileState):
         elif asked == ASKED_INVALIDATION:
             self.text.forget()
         elif asked == ASKED_TRANSFER:
-            address = int(self.record["asked_at"])
-            request = self.niu.written(address) if address < ETHERNET else self.ethernet.written(address)
-            if request is not None:
-                self.requests.append((int(self.cores.records[by]["clock"]), request))
+            self._transfer(int(self.record["asked_at"]), self.cores.records[by])
         elif asked == ASKED_MOVER:
             self.text.move(self.cores.records[by])
         else:
             self.text.provide(self.cores.records[by])
+
+    def _transfer(self, address, core):
+        """A core has written a register that sends something, or fills its instruction RAM."""
+        if address == WORMHOLE_RAM_LOAD and self.arch == "wormhole_b0":
+            self.text.load(self.word(address), core)
+            self.set_word(address, 0)
+            return
+        request = self.niu.written(address) if address < ETHERNET else self.ethernet.written(address)
+        if request is not None:
+            self.requests.append((int(core["clock"]), request))
 
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""

@@ -23,6 +23,7 @@ from tensim.sim.state import circular_buffer_table
 
 TDMA, NIUS, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB20000, 0xFFB40000, 0xFFB80000
 ETHERNET, ETHERNET_BYTES = 0xFFB90000, 0x20000
+WORMHOLE_RAM_LOAD = ETHERNET + 0x4098  # of an Ethernet tile: fills its instruction RAM
 MOVER_COMMAND = TDMA + 0x10
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
@@ -62,9 +63,9 @@ def is_ethernet(c, address):
 @compiled(inline="always")
 def is_command(c, address):
     """Is it a register whose writing sets something off: NOC_CMD_CTRL or NOC_CLEAR_OUTSTANDING_REQ_CNT of an NIU, the command of
-    an Ethernet tile's queue?"""
+    an Ethernet tile's queue, what fills its instruction RAM?"""
     if address >= ETHERNET:
-        return address & 0xFFF == 4
+        return address & 0xFFF == 4 or (c.chip != BLACKHOLE and address == WORMHOLE_RAM_LOAD)
     if c.chip == BLACKHOLE:
         place = address & 0x7FF
         return place == 0x40 or place == 0x60
