@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from tensim.cli.cards import CARDS
 from tensim.cli.options import arch_option, json_option, key_values, overrides_option
 from tensim.cli.output import TO_STDOUT, require_writable, write_json
 
@@ -20,6 +21,9 @@ SHOWN = 20  # tiles of the printed report
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @arch_option
 @overrides_option
+@click.option(
+    "--mesh", metavar="NAME", help="Several chips with their links, and their architecture (n300, p150_x2, ...)."
+)
 @click.option("--python", metavar="PATH", help="An interpreter that has ttnn, whose descriptions of chips are used.")
 @click.option(
     "--numerics",
@@ -52,6 +56,7 @@ def device(
     command: tuple[str, ...],
     arch: str,
     overrides: tuple[str, ...],
+    mesh: str | None,
     python: str | None,
     numerics: str,
     dispatch: str,
@@ -66,13 +71,18 @@ def device(
     """
     from tensim.drop_in.device import Options
     from tensim.drop_in.runner import place_of, run, wait
+    from tensim.sim.host.wiring import BOARDS
 
     require_writable(json_to)
     if bool(command) == print_env:
         raise click.UsageError(
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
         )
-    place = place_of(arch, key_values(overrides, "--set"), python)
+    if mesh is not None and mesh not in BOARDS:
+        raise click.UsageError(f"there is no mesh {mesh}; choose one of {', '.join(BOARDS)}")
+    board = None if mesh is None else BOARDS[mesh]
+    settings = key_values((*CARDS.get(mesh or "", ()), *overrides), "--set")
+    place = place_of(arch if board is None else board.arch, settings, python, board)
     options = Options(numerics, dispatch, unknown_registers == "zero")
     status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)
     if json_to:
@@ -107,7 +117,8 @@ def _print(result: dict[str, Any] | None) -> None:
     for tile in result["tiles"][:SHOWN]:
         cores = ", ".join(f"{name} {count:,}" for name, count in tile["cores"].items() if count)
         units = ", ".join(f"{name} {unit['cycles']:,}" for name, unit in tile["units"].items())
-        click.echo(f"  tile {tile['place']}: instructions {cores}; busy cycles {units or 'none'}")
+        chip = f"chip {tile['chip']}, " if result["chips"] > 1 else ""
+        click.echo(f"  {chip}tile {tile['place']}: instructions {cores}; busy cycles {units or 'none'}")
     if len(result["tiles"]) > SHOWN:
         click.echo(f"  and {len(result['tiles']) - SHOWN} more tiles; --json has all")
     for error in dict.fromkeys(result["errors"]):

@@ -10,14 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensim.drop_in.launch_log import LaunchLog
-from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
+from tensim.library.descriptions import dispatching_tiles, ethernet_channels, ethernet_tiles
+from tensim.sim.register_level import base_firmware
 from tensim.sim.register_level.chip import RegisterChip
+from tensim.sim.register_level.mesh import RegisterMesh
 
 if TYPE_CHECKING:
     from tensim.library.mailboxes import Layout
     from tensim.library.server import HostMemoryLink
     from tensim.sim.arch import Arch
+    from tensim.sim.host.wiring import Wiring
 
+CHIP_SHIFT, PLACE = 16, 0xFFFF  # the upper half of x is the chip
 SLOW, FAST = DISPATCH = "slow", "fast"
 WORK_CYCLES = 2000  # between two looks whether the host says anything
 
@@ -34,7 +38,7 @@ class Options(NamedTuple):
 
 
 class RegisterDevice:
-    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel.
+    """A chip (`tensim.sim.arch.load_arch`), or those that a `wiring` links.  `channels`: NoC coordinates of each DRAM channel.
 
     `layout`: of the library's mailboxes (`tensim.library.mailboxes`); `link()`: what reaches the host's memory (`HostMemoryLink`),
     None before the driver has made it.  By fast dispatch the host waits for what the chip writes there, so that the chip goes on
@@ -51,24 +55,50 @@ class RegisterDevice:
         layout: Layout,
         link: Callable[[], HostMemoryLink | None],
         options: Options,
+        wiring: Wiring | None = None,
     ) -> None:
         self.name = f"{arch.name} {arch.board}"
         self.arch = arch
         self.errors: list[str] = []
-        self.chip = RegisterChip(
-            arch,
-            channels,
-            dispatching_tiles(arch),
-            ethernet_tiles(arch),
-            self._tell,
-            link,
-            options.numerics != "off",
-            options.numerics == "fast",
-            options.lenient,
-        )
-        self.launches = self.chip.observer = LaunchLog(arch.name, layout)
+        self.chips = [
+            RegisterChip(
+                arch,
+                channels,
+                dispatching_tiles(arch),
+                ethernet_tiles(arch),
+                self._tell,
+                link,
+                options.numerics != "off",
+                options.numerics == "fast",
+                options.lenient,
+            )
+            for _ in range(1 if wiring is None else len(wiring.ports))
+        ]
+        self.launches = [LaunchLog(arch.name, layout) for _ in self.chips]
+        for chip, log in zip(self.chips, self.launches, strict=True):
+            chip.observer = log
+        self.whole = self.chips[0] if wiring is None else self._joined(wiring)
         self.tiles, self._waits_in_memory = self, options.dispatch == FAST
-        self.read, self.write = self.chip.read, self.chip.write
+
+    def _joined(self, wiring: Wiring) -> RegisterMesh:
+        """The chips with their links."""
+        names = {channel: name for name, channel in ethernet_channels(self.arch).items()}
+        connections = wiring.connections()
+        mesh = RegisterMesh(
+            self.chips, [tuple((chip, names[channel]) for chip, channel in ends) for ends in connections]
+        )
+        for one, other in connections:
+            for mine, theirs in ((one, other), (other, one)):
+                base_firmware.boot(self.chips[mine[0]].tile(*names[mine[1]]), (mine, theirs))
+        return mesh
+
+    def read(self, x: int, y: int, address: int, size: int) -> bytes:
+        """What the host reads (`RegisterChip.read`); the upper half of `x` is the chip's number."""
+        return self.chips[x >> CHIP_SHIFT].read(x & PLACE, y, address, size)
+
+    def write(self, x: int, y: int, address: int, content: bytes) -> None:
+        """What the host writes."""
+        self.chips[x >> CHIP_SHIFT].write(x & PLACE, y, address, content)
 
     def polls(self, *place: int) -> bool:
         """No read makes anything run but by its time."""
@@ -77,13 +107,17 @@ class RegisterDevice:
     @property
     def works_by_itself(self) -> bool:
         """Does anything happen while the host is silent?"""
-        return self._waits_in_memory and self.chip.is_busy
+        return self._waits_in_memory and self.whole.is_busy
 
     def work(self) -> bool:
         """Go on while the host is silent; False when it should be listened to: nothing happens, or it was written to."""
-        written = self.chip.host.written
-        self.chip.run(self.chip.now + WORK_CYCLES)
-        return self.chip.is_busy and self.chip.host.written == written
+        written = self._written
+        self.whole.run(self.whole.now + WORK_CYCLES)
+        return self.whole.is_busy and self._written == written
+
+    @property
+    def _written(self) -> int:
+        return sum(chip.host.written for chip in self.chips)
 
     def _tell(self, error: Exception) -> None:
         self.errors.append(str(error))
@@ -91,15 +125,23 @@ class RegisterDevice:
 
     def result(self) -> dict[str, Any]:
         """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions
-        of cores, what those out of reset do at the end, work of units; launches; registers that are not modelled."""
-        cycles, clock = self.chip.now, self.arch.clock_mhz
+        of cores, what those out of reset do at the end, work of units; launches; payloads of links; registers that are not
+        modelled."""
+        cycles, clock = self.whole.now, self.arch.clock_mhz
         tiles = [
-            {"place": tile.place, "cores": tile.retired, "standing": tile.standing,
+            {"chip": number, "place": tile.place, "cores": tile.retired, "standing": tile.standing,
              "units": {name: {"instructions": count, "cycles": worked} for name, (count, worked) in tile.units.items()}}
-            for tile in self.chip.tiles.values() if sum(tile.retired.values())
+            for number, chip in enumerate(self.chips) for tile in chip.tiles.values() if sum(tile.retired.values())
         ]  # fmt: skip
+        links = [
+            {"chip": number, "place": f"{x}-{y}", "packets": link.packets, "bytes": link.bytes}
+            for number, chip in enumerate(self.chips)
+            for (x, y), link in chip.links.items()
+        ]
+        launches = [{"chip": number} | one for number, log in enumerate(self.launches) for one in log.as_json()]
+        every = [tile for chip in self.chips for tile in chip.tiles.values()]
         return {
-            "arch": self.arch.name, "board": self.arch.board, "clock_mhz": clock, "cycles": cycles,
-            "seconds": cycles / (clock * 1e6), "tiles": tiles, "launches": self.launches.as_json(), "errors": self.errors,
-            "unknown_registers": sorted({address for tile in self.chip.tiles.values() for address in tile.unknown}),
+            "arch": self.arch.name, "board": self.arch.board, "chips": len(self.chips), "clock_mhz": clock, "cycles": cycles,
+            "seconds": cycles / (clock * 1e6), "tiles": tiles, "launches": launches, "links": links, "errors": self.errors,
+            "unknown_registers": sorted({address for tile in every for address in tile.unknown}),
         }  # fmt: skip

@@ -16,22 +16,23 @@ SECTION = re.compile(
 )
 PLAIN = re.compile(r"(?<!KEEP\()(\*\([^()]*\))")
 SEGMENTS = re.compile(r"^\s*PHDRS\b", re.M)
+REGIONS = re.compile(r"^\s*(MEMORY|INCLUDE|REGION_ALIAS)\b", re.M)  # where a script has some, each section is in one
 OUTSIDE_BYTES = 1 << 20  # from the address of one such section to that of the next
 
 
 def readable(text: str) -> tuple[str, list[str]]:
     """(The text of a script in ld.lld's words, names of its sections outside of the program)."""
-    names, regions, has_segments = [], [], SEGMENTS.search(text)
+    names, regions, has_segments, has_regions = [], [], SEGMENTS.search(text), REGIONS.search(text)
 
     def outside(found: re.Match[str]) -> str:
         if ">" in found["end"]:
             return found[0]
         names.append(found["name"])
-        place = " :NONE"
-        if not has_segments:
+        place = " :NONE" if has_segments else ""
+        if has_regions or not has_segments:
             region = f"TENSIM_{found['name'].strip('.').upper()}"
             regions.append(f"  {region} : ORIGIN = {found['address'] or found['symbol']}, LENGTH = {OUTSIDE_BYTES}\n")
-            place = f" > {region}"
+            place = f" > {region}{place}"
         body = PLAIN.sub(r"KEEP(\1)", found["body"])
         return f"{found['head'].replace('(INFO)', '')}:{body}{place}"
 

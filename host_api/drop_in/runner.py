@@ -20,6 +20,7 @@ from tensim.library import environment
 from tensim.library.descriptions import as_seen
 from tensim.library.mailbox_layout import layout_of
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
+from tensim.library.runner import wiring_of
 from tensim.library.server import Server
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.first_compilation import compile_tile
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tensim.drop_in.device import Options
     from tensim.library.mailboxes import Layout
     from tensim.sim.arch import Arch
+    from tensim.sim.host.wiring import Board, Wiring
 
 ROOM = "device"  # of the cache
 SLOW_DISPATCH = "TT_METAL_SLOW_DISPATCH_MODE"
@@ -37,27 +39,34 @@ SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH
 
 @dataclass(frozen=True)
 class Place:
-    """Where a chip stands: its `Arch`, what lies around the command, the way to its memory."""
+    """Where a chip stands: its `Arch`, what lies around the command, the way to its memory; `wiring`: of several chips."""
 
     arch: Arch
     surroundings: environment.Surroundings
     layout: Layout  # of the library
+    wiring: Wiring | None = None
 
     def variables(self, socket: str | Path, dispatch: str = SLOW) -> dict[str, str]:
         """Environment of the command."""
-        names = self.surroundings.variables(socket, self.arch)
+        chips = 1 if self.wiring is None else len(self.wiring.ports)
+        names = self.surroundings.variables(socket, self.arch, chips)
         if dispatch == FAST:
             del names[SLOW_DISPATCH]
         return names | {"CHIP_ARCH": SUITE_NAMES[self.arch.name]}
 
 
-def place_of(name: str, overrides: dict[str, Any], python: str | None = None) -> Place:
-    """The `Place` of a chip.  UsageError for one that the driver cannot be told of, and where its descriptions are missing."""
+def place_of(name: str, overrides: dict[str, Any], python: str | None = None, board: Board | None = None) -> Place:
+    """The `Place` of a chip, or of the chips of a `board`.
+
+    UsageError for one that the driver cannot be told of, and where its descriptions are missing.
+    """
     library, plain = environment.find_library(python), load_arch(name)
     if plain.name not in environment.DEVICES:
         raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
     arch = load_arch(name, as_seen(library, plain) | overrides)
-    return Place(arch, environment.prepare(library, arch, ROOM, install_tools), layout_of(library, arch))
+    wiring = None if board is None else wiring_of(board, arch)
+    surroundings = environment.prepare(library, arch, ROOM, install_tools, wiring)
+    return Place(arch, surroundings, layout_of(library, arch), wiring)
 
 
 class _Chip:
@@ -74,7 +83,12 @@ class _Chip:
     def _open(self) -> RegisterDevice:
         place = self._place
         self.device = RegisterDevice(
-            place.arch, place.surroundings.channels, place.layout, lambda: self.server.host_memory, self._options
+            place.arch,
+            place.surroundings.channels,
+            place.layout,
+            lambda: self.server.host_memory,
+            self._options,
+            place.wiring,
         )
         return self.device
 

@@ -13,6 +13,7 @@ from tensim.sim.register_level.core_sets import ETHERNET, ETHERNET_L1, TENSIX
 from tensim.sim.register_level.host_memory import PCIE_TILE, HostMemory
 from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.network import Network
+from tensim.sim.register_level.niu import Request
 from tensim.sim.register_level.tile import RegisterTile
 
 POLL_STEP = 500  # cycles after which a polled place is looked at
@@ -53,6 +54,8 @@ class RegisterChip:
             None  # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
         )
         self._polled, self._value = None, None
+        self.links = {}  # by name of an Ethernet tile (`tensim.sim.register_level.link.Link`)
+        self.whole = self  # what runs when the host waits: the chip, or the chips that it is linked with
 
     # --- places
 
@@ -123,13 +126,14 @@ class RegisterChip:
 
     def read(self, x, y, address, size):
         """What the host reads after the cycles that a read takes, or more when it polls."""
-        self.run(self.now + self._read_cycles)
+        whole = self.whole
+        whole.run(self.now + self._read_cycles)
         tile, polled = self.tile(x, y), (x, y, address, size)
         value = tile.read(address, size)
         if polled == self._polled and value == self._value:
             end = self.now + POLL_CYCLES
-            while value == self._value and self.now < end and self.is_busy:
-                self.run(self.now + POLL_STEP)
+            while value == self._value and self.now < end and whole.is_busy:
+                whole.run(self.now + POLL_STEP)
                 value = tile.read(address, size)
         self._polled, self._value = polled, value
         if self.observer is not None and isinstance(tile, RegisterTile):
@@ -142,6 +146,11 @@ class RegisterChip:
     def is_busy(self):
         """Does anything happen by itself?"""
         return bool(self._awake) or self.network.is_busy
+
+    @property
+    def busy_from(self):
+        """The cycle from which something happens by itself, None when nothing does."""
+        return self.now if self._awake else self.network.due_at
 
     def run(self, until):
         """Run all tiles to a cycle.
@@ -183,7 +192,7 @@ class RegisterChip:
                 self._report(error)
                 continue
             for cycle, request in tile.requests:
-                network.send(tile, request, cycle)
+                self._send(tile, request, cycle)
                 if alone:
                     horizon = min(horizon, max(cycle + network.look_ahead, tile.now))
             was_asked, tile.requests = bool(tile.requests), []
@@ -191,6 +200,17 @@ class RegisterChip:
                 network.happen(place, until)
                 if until == horizon:
                     return horizon
+
+    def _send(self, tile, request, cycle):
+        """Take what a core has asked an NIU or a transmit queue for."""
+        if isinstance(request, Request):
+            self.network.send(tile, request, cycle)
+        elif isinstance(request, str):
+            self.tell(f"tile {tile.place}: {request} is not modelled")
+        elif tile.coordinates in self.links:
+            self.links[tile.coordinates].send(tile, request, cycle)
+        else:
+            self.tell(f"tile {tile.place} sends over Ethernet, and has no link")
 
     def tell(self, text):
         """Report what a tile has asked for that is not modelled."""

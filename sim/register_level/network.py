@@ -72,7 +72,8 @@ class Network:
             cycle, _, effect = heapq.heappop(effects)
             effect(cycle)
 
-    def _at(self, place, cycle, effect):
+    def at(self, place, cycle, effect):
+        """Let something happen at a place: `effect(cycle)`."""
         heapq.heappush(self.effects.setdefault(place, []), (cycle, next(self._order), effect))
         heapq.heappush(self._pending, (cycle, place))
 
@@ -179,14 +180,14 @@ class Network:
             head = self._travel(noc, target, tile.coordinates, leaves, flits)
             begins = self._taken((tile.coordinates, noc, "in"), head, flits)
             there = begins + flits + self._arch["l1.noc_write_latency"]
-            self._at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
+            self.at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
 
         def arrive(cycle, content):
             tile.take(request.local, content, cycle)
             tile.count(noc, registers.READ_RESPONSES, cycle)
             tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
 
-        self._at(target, ready, answer)
+        self.at(target, ready, answer)
 
     def _bring(self, tile, request, targets, now):
         """A write or an atomic: the data leave the tile, come to each target, and answers come back."""
@@ -206,7 +207,7 @@ class Network:
             content = b""
             if reads:
                 content = bytes(tile.read(request.local, request.size))
-                self._at(tile.coordinates, cycle + flits, sent)
+                self.at(tile.coordinates, cycle + flits, sent)
             for target in targets:
                 if request.is_broadcast:
                     at = cycle + self._way(noc, tile.coordinates, target)
@@ -214,13 +215,13 @@ class Network:
                     at = self._travel(noc, tile.coordinates, target, cycle, flits)
                 at = self._taken((target, noc, "in"), at, flits) + flits
                 there = self._memory(target, at, request.size, True)
-                self._at(target, there, lambda cycle, target=target: arrive(cycle, target, content))
+                self.at(target, there, lambda cycle, target=target: arrive(cycle, target, content))
 
         def arrive(cycle, target, content):
             old = self._carry_out(request, target, content, cycle)
             if request.is_marked:
                 back = cycle + self._way(noc, target, tile.coordinates)
-                self._at(tile.coordinates, back, lambda cycle: answered(cycle, old))
+                self.at(tile.coordinates, back, lambda cycle: answered(cycle, old))
 
         def answered(cycle, old):
             is_atomic = request.kind == "atomic"
@@ -229,7 +230,7 @@ class Network:
             if is_atomic:
                 tile.take(request.answer[1], old, cycle)
 
-        self._at(tile.coordinates, leaves, depart)
+        self.at(tile.coordinates, leaves, depart)
 
     def _enabled(self, request, tile, address):
         """The bytes that an inline write leaves: of those that it does not enable, what is there.

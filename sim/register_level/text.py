@@ -1,4 +1,4 @@
-"""The text of a tile's cores, decoded when a core comes to it: in L1, or in the instruction RAM of Wormhole's NCRISC."""
+"""The text of a tile's cores, decoded when a core comes to it: in L1, or in the instruction RAM of Wormhole's NCRISC and ERISC."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ MOVE, TO_L0, MOVER_STATUS, MOVER_IDLE = 0x40, 1, 5, 1 << 3 | 1 << 5
 
 
 class Text:
-    """Decoded text of `tile`, a `RegisterTile`; `has_ram`: whether its NCRISC has an instruction RAM."""
+    """Decoded text of `tile`, a `RegisterTile`; `has_ram`: whether its last core has an instruction RAM."""
 
     def __init__(self, tile, has_ram):
         self._tile = tile
@@ -36,7 +36,7 @@ class Text:
             core["text_at"], core["text_base"], core["text_bytes"] = self._records.ctypes.data, 0, len(tile.l1)
 
     def provide(self, core):
-        """Let a core find its next instruction: in L1, or in the instruction RAM of Wormhole's NCRISC."""
+        """Let a core find its next instruction: in L1, or in the instruction RAM."""
         pc = int(core["pc"])
         in_ram = self._ram is not None and RAM <= pc < RAM + len(self._ram)
         if in_ram:
@@ -60,12 +60,23 @@ class Text:
         if command != MOVE or mode != TO_L0 or not fits:
             core["state"], core["cause"], core["address"] = FAULTED, MISALIGNED, MOVER_COMMAND
             return
-        place = target - RAM_VIEW
+        self._fill(target - RAM_VIEW, source, count)
+        core["clock"] += mover_cycles.py_func(count, TO_CONFIG)
+
+    def load(self, word, core):
+        """Fill an Ethernet tile's instruction RAM from L1, `word` times 16 bytes on (tt_eth_ss_regs.h of ttnn 0.81.1).
+
+        No document says how long that takes: as long as the mover's copy.
+        """
+        self._fill(0, word << 4, RAM_BYTES)
+        core["clock"] += mover_cycles.py_func(RAM_BYTES, TO_CONFIG)
+
+    def _fill(self, place, source, count):
+        """Copy from L1 to the instruction RAM, and decode it."""
         self._ram[place : place + count] = self._tile.l1[source : source + count]
         first, last = place // INSTRUCTION_BYTES, (place + count) // INSTRUCTION_BYTES
         content = self._ram[4 * first : 4 * last].tobytes()
         self._ram_text[first:last] = decode(content, RAM + 4 * first, False)
-        core["clock"] += mover_cycles.py_func(count, TO_CONFIG)
 
     def _decode(self, address):
         """Decode the block of text in which an address lies."""

@@ -34,9 +34,11 @@ from tensim.sim.cores.coprocessor.state import (
 )
 from tensim.sim.cores.coprocessor.stream_registers import write_stream
 from tensim.sim.cores.coprocessor.tile_registers import (
+    ETHERNET,
     STREAMS,
     STREAMS_END,
     TDMA,
+    WORMHOLE_RAM_LOAD,
 )
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
@@ -45,6 +47,7 @@ from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.entries import entry_of
+from tensim.sim.register_level.ethernet import EthernetRegisters
 from tensim.sim.register_level.niu import NIUS, Niu
 from tensim.sim.register_level.shown import show
 from tensim.sim.register_level.text import MOVER_IDLE, MOVER_STATUS, Text
@@ -70,8 +73,9 @@ class RegisterTile(TileState):
         width, height = arch["chip.noc_grid"]
         mirrored = width - 1 - physical[0], height - 1 - physical[1]
         self.niu = Niu(arch, (physical, mirrored), coordinates)
+        self.ethernet = None if cores is TENSIX else EthernetRegisters(arch)
         self._unknown = np.zeros(1 + UNKNOWN_PLACES, np.int64) if lenient else None
-        self.requests = []  # (cycle, `Request`) that cores have made since the tile was run last
+        self.requests = []  # (cycle, `Request` or what a transmit queue was told) of cores since the tile was run last
         self._cluster = np.zeros(1, CLUSTER)
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
@@ -84,7 +88,7 @@ class RegisterTile(TileState):
         self._resets = cores.in_reset  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
-        self.text = Text(self, has_ram=arch.name == "wormhole_b0" and cores is TENSIX)
+        self.text = Text(self, has_ram=arch.name == "wormhole_b0")
         self.now = 0
 
     def power_on(self):
@@ -93,6 +97,8 @@ class RegisterTile(TileState):
         self.record["n_cores"] = N_CORES
         for name, words in (("debug", self.debug), ("niu", self.niu.registers), ("streams", self.streams)):
             self.record[f"{name}_at"] = words.ctypes.data
+        if self.ethernet is not None:
+            self.record["ethernet_at"] = self.ethernet.words.ctypes.data
         if self._unknown is not None:
             self.record["unknown_at"] = self._unknown.ctypes.data
         self.arrays.tdma[MOVER_STATUS] = MOVER_IDLE
@@ -161,6 +167,8 @@ class RegisterTile(TileState):
     def registers(self, address, size):
         """The bytes behind an address, None where there are none."""
         spaces = ((DEBUG, self.debug), (TDMA, self.arrays.tdma), (NIUS, self.niu.registers), (STREAMS, self.streams))
+        if self.ethernet is not None:
+            spaces = *spaces, (ETHERNET, self.ethernet.words)
         for base, words in spaces:
             if base <= address and address + size <= base + words.nbytes:
                 return words.view(np.uint8)[address - base : address - base + size]
@@ -214,13 +222,21 @@ class RegisterTile(TileState):
         elif asked == ASKED_INVALIDATION:
             self.text.forget()
         elif asked == ASKED_TRANSFER:
-            request = self.niu.written(int(self.record["asked_at"]))
-            if request is not None:
-                self.requests.append((int(self.cores.records[by]["clock"]), request))
+            self._transfer(int(self.record["asked_at"]), self.cores.records[by])
         elif asked == ASKED_MOVER:
             self.text.move(self.cores.records[by])
         else:
             self.text.provide(self.cores.records[by])
+
+    def _transfer(self, address, core):
+        """A core has written a register that sends something, or fills its instruction RAM."""
+        if address == WORMHOLE_RAM_LOAD and self.arch == "wormhole_b0":
+            self.text.load(self.word(address), core)
+            self.set_word(address, 0)
+            return
+        request = self.niu.written(address) if address < ETHERNET else self.ethernet.written(address)
+        if request is not None:
+            self.requests.append((int(core["clock"]), request))
 
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""

@@ -47,6 +47,7 @@ from tensim.sim.cores.coprocessor.tile_registers import (
     STREAMS,
     STREAMS_END,
     counter_of,
+    is_ethernet,
     load_register,
     store_register,
 )
@@ -112,7 +113,7 @@ def load(c, thread, core, now):
         return change(c, thread, core, now)
     if address < c.l1_size:
         value, latency = loaded(c.l1_at + address, code), k.l1_load
-    elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
+    elif TILE_REGISTERS <= address < TILE_REGISTERS_END or is_ethernet(c, address):
         value, latency = load_register(c, thread, address & ~3, now), k.tile_register_load
         value = narrow_value(code, address, value)
     elif in_window(c, thread, address):
@@ -175,7 +176,7 @@ def store(c, thread, core, now):
         store_window(c, thread, address, value, size_of(code))
     elif code == SB or code == SH:
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
-    elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
+    elif TILE_REGISTERS <= address < TILE_REGISTERS_END or is_ethernet(c, address):
         store_register(c, thread, address, value)
     elif MOP_CONFIG <= address < MOP_CONFIG + 4 * MOP_WORDS and thread < N_THREADS:
         set_mop(c, thread, (address - MOP_CONFIG) // 4, value)
@@ -223,13 +224,13 @@ def state_of(core):
 
 @compiled(inline="always")
 def is_watched(c, address):
-    """Does it lie in L1, or among registers of NIUs and streams, which change by what others do?"""
-    return address < c.l1_size or (c.niu_at != 0 and NIUS <= address < STREAMS_END)
+    """Does it lie in L1, or among registers of NIUs, streams and Ethernet, which change by what others do?"""
+    return address < c.l1_size or (c.niu_at != 0 and NIUS <= address < STREAMS_END) or is_ethernet(c, address)
 
 
 @compiled()
 def watched(c, address, code):
-    """What a load of L1, or of a register of an NIU or stream, gives."""
+    """What a load of L1, or of a register of an NIU, a stream or Ethernet, gives."""
     if address < c.l1_size:
         return loaded(c.l1_at + address, code)
     return narrow_value(code, address, load_register(c, 0, address & ~3, 0))

@@ -55,11 +55,11 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # `counter_delay`: cycles until others see a change; `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise;
 # `stepped`: the last cycle that was simulated; `tdma_at`: uint32[1024];
 # `n_cores`: RISC-V cores that run here, the threads' own or all five of the tile; `debug_at`: uint32[3072], registers for control,
-# debugging and status, 0 where no core reaches them; `niu_at`, `streams_at`: likewise uint32[0x8000] and [0x10000],
-# registers of both NIUs and of the overlay streams; `asked`: what core `asked_by` asks for; `written_at`: cycle at which others
-# have written to L1, -1 when they have not; `unknown_at`: int64[64], addresses of registers that are not modelled and were
-# accessed nevertheless, 0 where such an access stops who makes it; `printed`: kind of what core `printed_by` prints
-# (`tensim.sim.cores.riscv.traps.Print`), 0 for nothing;
+# debugging and status, 0 where no core reaches them; `niu_at`, `streams_at`, `ethernet_at`: likewise uint32[0x8000],
+# [0x10000] and [0x8000], registers of both NIUs, of the overlay streams and of an Ethernet tile's queues;
+# `asked`: what core `asked_by` asks for; `written_at`: cycle at which others have written to L1, -1 when they have not;
+# `unknown_at`: int64[64], addresses of registers that are not modelled and were accessed nevertheless, 0 where such an access stops
+# who makes it; `printed`: kind of what core `printed_by` prints (`tensim.sim.cores.riscv.traps.Print`), 0 for nothing;
 # `cores_look`: something has changed that a core may wait for, beside the passing of time;
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
@@ -72,8 +72,8 @@ COPROCESSOR = np.dtype(
         "counter_delay "
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
-        "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at asked asked_by asked_at written_at "
-        "unknown_at printed printed_by cores_look "
+        "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at ethernet_at asked asked_by asked_at "
+        "written_at unknown_at printed printed_by cores_look "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]
 )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Registers of a tile that RISC-V cores and the scalar unit reach alike: TDMA-RISC, debug, NoC overlay streams.
+"""Registers of a tile that RISC-V cores and the scalar unit reach alike: TDMA-RISC, debug, NoC overlay streams, Ethernet.
 
 Addresses: ISA, BabyRISCV/README.md (memory map) and TDMA-RISC.md; stream registers: stream_io_map.h and noc_overlay_parameters.h
-of both chips in the ttnn 0.81.1 wheel.  Where a tile has no registers of streams of its own, only the two that count a circular
-buffer's tiles exist: they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), which data-movement threads
-move too.
+of both chips in the ttnn 0.81.1 wheel, transmit queues: tt_eth_ss_regs.h there.  Where a tile has no registers of streams of
+its own, only the two that count a circular buffer's tiles exist: they are the counters of the buffer's row
+(`tensim.sim.cores.circular_buffer`), which data-movement threads move too.
 """
 
 from tensim.sim.cores.coprocessor.debug_registers import (
@@ -22,6 +22,8 @@ from tensim.sim.engine.memory import load_u32, store_32
 from tensim.sim.state import circular_buffer_table
 
 TDMA, NIUS, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB20000, 0xFFB40000, 0xFFB80000
+ETHERNET, ETHERNET_BYTES = 0xFFB90000, 0x20000
+WORMHOLE_RAM_LOAD = ETHERNET + 0x4098  # of an Ethernet tile: fills its instruction RAM
 MOVER_COMMAND = TDMA + 0x10
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
@@ -53,8 +55,17 @@ def newest_count(c, counter):
 
 
 @compiled(inline="always")
+def is_ethernet(c, address):
+    """Is it a register of an Ethernet tile's queues, MAC or PCS, on a tile that has them?"""
+    return c.ethernet_at != 0 and ETHERNET <= address < ETHERNET + ETHERNET_BYTES
+
+
+@compiled(inline="always")
 def is_command(c, address):
-    """Is it a register of an NIU whose writing sets something off: NOC_CMD_CTRL, NOC_CLEAR_OUTSTANDING_REQ_CNT?"""
+    """Is it a register whose writing sets something off: NOC_CMD_CTRL or NOC_CLEAR_OUTSTANDING_REQ_CNT of an NIU, the command of
+    an Ethernet tile's queue, what fills its instruction RAM?"""
+    if address >= ETHERNET:
+        return address & 0xFFF == 4 or (c.chip != BLACKHOLE and address == WORMHOLE_RAM_LOAD)
     if c.chip == BLACKHOLE:
         place = address & 0x7FF
         return place == 0x40 or place == 0x60
@@ -77,6 +88,8 @@ def load_register(c, thread, address, now):
         return load_u32(c.streams_at + address - STREAMS)
     if is_debug_register(c, address):
         return load_debug_register(c, address)
+    if is_ethernet(c, address):
+        return load_u32(c.ethernet_at + address - ETHERNET)
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)
         if counter != NO_COUNTER:
@@ -105,6 +118,11 @@ def store_register(c, thread, address, value):
         return
     if is_debug_register(c, address):
         store_debug_register(c, thread, address, value)
+        return
+    if is_ethernet(c, address):
+        store_32(c.ethernet_at + address - ETHERNET, value)
+        if is_command(c, address):
+            c.asked, c.asked_by, c.asked_at = ASKED_TRANSFER, thread, address
         return
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)
