@@ -34,6 +34,7 @@ from bench import (
     noc_models,
     noc_replay,
     numerics,
+    numerics_threads,
     packet,
     register_level,
     riscv,
@@ -238,6 +239,28 @@ def exact():
         yield at_least(name, value, least)
 
 
+def threads_of_numerics():
+    """An exact matrix product on two threads, and what its parts say of 16."""
+    one, two = (numerics_threads.run(numerics_threads.MEASURED, threads) for threads in (1, 2))
+    ratio, same = two.seconds / one.seconds, one[1:] == two[1:]
+    title = f"numerics threads: exact matmul of {numerics_threads.SHAPE} on two, same bits and cycles"
+    yield fact(
+        title, two.seconds, "s", "at most 0.6 times", ratio <= 0.6 and same, f"{one.seconds:.3g} s on one", ratio
+    )
+    many = numerics_threads.projection()
+    title = f"numerics threads: the same on {numerics_threads.PROJECTED}, projected, at most"
+    yield figure(
+        title,
+        many.most,
+        "s",
+        "at most 0.2 times",
+        many.most <= 0.2 * many.work,
+        False,
+        f"{many.work:.3g} s",
+        many.most / many.work,
+    )
+
+
 def metal_traces():
     """100 small programs one by one and as a trace, beside the published times."""
     device, host = trace.run(100, trace.NO_HOST), trace.run(100)
@@ -354,8 +377,8 @@ def silicon():
 GROUPS = (
     commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor, idle_tiles,
     cached_launches, host_transfers, packet_model, flit_model, dram_controller,
-    large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
-    determinism, silicon,
+    large_products, exact, threads_of_numerics, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library,
+    noc_events, sweeps, determinism, silicon,
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ _NAMES = {
         CommandQueue Device close_device create_device create_device_minimal current_system
         get_current_command_queue_id_for_thread get_num_available_devices get_num_pcie_devices get_pcie_device_id
         is_galaxy_cluster pop_current_command_queue_id_for_thread push_current_command_queue_id_for_thread
-        zone_scoped
+        set_numerics_threads zone_scoped
     """,
     "layout": """
         TensorLayoutType convert_layout convert_to_flat_layout convert_to_tile_layout tilize untilize
@@ -116,6 +116,7 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
         is_galaxy_cluster as is_galaxy_cluster,
         pop_current_command_queue_id_for_thread as pop_current_command_queue_id_for_thread,
         push_current_command_queue_id_for_thread as push_current_command_queue_id_for_thread,
+        set_numerics_threads as set_numerics_threads,
         zone_scoped as zone_scoped,
     )
     from tensim.layout import (

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tensim.references import ReferenceInt
+from tensim.sim.chip.numerics_threads import set_numerics_threads as set_numerics_threads
 from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import Simulation, new_id

@@ -54,9 +54,9 @@ ROUTING = 4  # no kernel's: it stands for the router of an Ethernet tile, whose 
 
 EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
 
-# --- why the engine returned
+# --- why the engine returned; STOP_TEAM: other threads could help with tile arithmetic
 RUNNING_ON = -1  # `stop` while the engine runs
-STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
+STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG, STOP_TEAM = range(8)
 
 # --- a thread's NoC bookkeeping, in words: the counters of each NoC, then saved command-buffer states
 NOC_WORDS = 288
@@ -103,9 +103,9 @@ CORE = np.dtype(
         "dst_acquired dst_committed dst_released "
         "fresh semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops products product_calls "
         "product_tiles unpack_hold "
-        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
+        "bank_a bank_b token0_a token0_b token1_a token1_b unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores port0_begun port1_begun dst_terms dst_rounded long_sums "
-        "sensitive_functions wide_products not_finite router_event other_tiles"
+        "sensitive_functions wide_products router_event other_tiles"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -158,7 +158,8 @@ _ADDRESSES = (
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
     "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers "
-    "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities"
+    "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities "
+    "operations queues source_formats source_uses ready team run"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -167,7 +168,7 @@ _COUNTERS = (
     "error_c reserved_end turned_corners l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
     "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "
-    "n_oddities n_workers"
+    "n_oddities n_workers queue_room patience"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -281,7 +282,9 @@ PARAMETERS = {
 
 # `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model; `fabric_model`:
 # the one that lets routers act (`tensim.sim.cores.fabric`), 0 without, and `fabric` their state; `checker`: the
-# one that looks for mistakes of kernels (`tensim.sim.cores.checks`), 0 without checks, and `shadow` the record of its state
+# one that looks for mistakes of kernels (`tensim.sim.cores.checks`), 0 without checks, and `shadow` the record of its state;
+# `team`: of threads that take part in tile arithmetic (`tensim.sim.cores.tensix.queues`), 0 without, and `run`
+# the engine's loop, which other objects of machine code call then
 MACHINE = np.dtype(
     [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
     align=True,

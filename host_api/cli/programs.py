@@ -58,6 +58,11 @@ def examples(json_to: str | None) -> None:
     shell_complete=complete_numerics,
     help="exact (the chip's bits), fast (float32) or off (timing only).",
 )
+@click.option(
+    "--numerics-threads",
+    type=click.IntRange(1, 64),
+    help="Threads for tile arithmetic that takes long, as that of exact products; by default as many as there are processors.",
+)
 @check_option(True)
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--zones", is_flag=True, help="Add the time spent in the kernels' profiler zones to the results.")
@@ -78,11 +83,16 @@ def run(
     tt_report: str | None,
     roofline: str | None,
     json_to: str | None,
+    numerics_threads: int | None,
     **options: Any,
 ) -> None:
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import run_program
 
+    if numerics_threads is not None:
+        from tensim.sim.chip.numerics_threads import set_numerics_threads
+
+        set_numerics_threads(numerics_threads)
     named = (timeline, TIMELINES), (speedscope, JSON), (noc_trace, JSON), (roofline, PLOTS), (html, PAGES)
     for path, suffixes in ((json_to, ()), *named):
         require_writable(path, suffixes)

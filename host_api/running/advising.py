@@ -23,6 +23,7 @@ from tensim.running.execution import Watch
 from tensim.running.programs import Settings, run_program, settings_of
 from tensim.running.runnable import find_program
 from tensim.sim.chip.experiments import rotate_banks, turn_corners, wait_seldom
+from tensim.sim.chip.numerics_threads import set_numerics_threads
 from tensim.sim.errors import ProgramError, TensimError, UsageError
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def _try_all(
     with contextlib.ExitStack() as stack:
         stack.callback(_work.clear)
         if processes > 1 and "fork" in multiprocessing.get_all_start_methods():
-            pool = stack.enter_context(ProcessPoolExecutor(processes, multiprocessing.get_context("fork")))
+            context = multiprocessing.get_context("fork")
+            pool = stack.enter_context(ProcessPoolExecutor(processes, context, set_numerics_threads, (1,)))
             found = pool.map(_try, range(len(experiments)))
         else:
             found = map(_try, range(len(experiments)))

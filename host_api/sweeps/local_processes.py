@@ -16,13 +16,16 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
+from tensim.sim.chip.numerics_threads import set_numerics_threads
 from tensim.sweeps.worker import warm
 
 PR_SET_PDEATHSIG = 1  # of prctl: the signal that a process gets when its parent dies
 
 
 def _begin() -> None:
-    """In a new process: the parent hears of Ctrl-C, nobody outlives it, and numpy has one thread: the others have points, too."""
+    """In a new process: the parent hears of Ctrl-C, nobody outlives it, and numpy and tile arithmetic have one thread each: the
+    other processors have points, too."""
+    set_numerics_threads(1)
     with contextlib.suppress(ImportError):
         from threadpoolctl import threadpool_limits
 

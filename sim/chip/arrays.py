@@ -8,10 +8,20 @@ from tensim.sim import state as st
 from tensim.sim.chip.functional_memory import CHUNK_BYTES, CHUNKS_PER_SLAB
 from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.numerics.tile import TILE_DATUMS
 from tensim.sim.cores.operations import Role
 from tensim.sim.cores.print_log import PRINT
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.tensix.instructions import instruction_table
+from tensim.sim.cores.tensix.queue_state import (
+    DST_TILES,
+    LINE_WORDS,
+    MAX_THREADS,
+    OPERATION,
+    QUEUE,
+    QUEUE_SIZE,
+    SOURCE_PLACES,
+)
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
 from tensim.sim.engine.entry_points import flit_event
 from tensim.sim.engine.event_heap import NEVER, new_heap
@@ -184,22 +194,26 @@ class MachineArrays:
         contexts = np.zeros((n_threads, ctx.CONTEXT_WORDS), np.int64)
         self._arrays["contexts"] = contexts
         threads["context"] = contexts.ctypes.data + np.arange(n_threads) * contexts.strides[0]
-        source = (self.n_workers * 2 + 1) * 1024 if self.numerics != "off" else 1
+        self._build_tile_arithmetic(self.n_workers if self.numerics != "off" else 0)
+
+    def _build_tile_arithmetic(self, n_cores):
+        """Registers of the Tensix engines with data, and queues of what is to be done to them."""
+        source = (n_cores * SOURCE_PLACES + 1) * TILE_DATUMS
         self.place("src_a", np.zeros(source, np.float32), "n_source_words")
         self.place("src_b", np.zeros(source, np.float32))
-        self.place(
-            "dst",
-            np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32),
-            "n_dst_words",
-        )
-        self.place("scratch", np.zeros(self._scratch_bytes(), np.uint8))
+        for name in ("source_formats", "source_uses"):
+            self.place(name, np.zeros(n_cores * 2 * SOURCE_PLACES, np.int64))
+        self.place("dst", np.zeros(max(n_cores * DST_TILES, 1) * TILE_DATUMS, np.float32), "n_dst_words")
+        self.place("queues", zeros_in_cache_lines(max(n_cores, 1), QUEUE))
+        self.place("operations", zeros_in_cache_lines(n_cores * QUEUE_SIZE + 1, OPERATION))
+        self.place("ready", zeros_in_cache_lines(-(-n_cores // 64) * LINE_WORDS, np.dtype(np.int64)))
+        self.place("scratch", np.zeros(n_cores and MAX_THREADS * self._scratch_bytes(), np.uint8))
+        self.machine["queue_room"] = QUEUE_SIZE
 
-    def _scratch_bytes(self):
-        if self.numerics != "exact":
-            return 1
-        from tensim.sim.cores.numerics.exact_math import (
-            SCRATCH_BYTES,  # for the others, modules that they need not load
-        )
+    @staticmethod
+    def _scratch_bytes():
+        """Of one thread; a chip without data need not load the module that knows."""
+        from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
 
         return SCRATCH_BYTES
 

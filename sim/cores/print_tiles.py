@@ -7,15 +7,16 @@ A record of a tile says what its bytes are; these follow in records of the kind 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import row_of, write_pointer
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, OPAQUE, WIDE
-from tensim.sim.cores.numerics.tensix_exact import dst_kind, source_format
+from tensim.sim.cores.numerics.tensix_exact import dst_kind
 from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import format_kind
 from tensim.sim.cores.print_log import MORE, PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, THREADS_PER_CORE
+from tensim.sim.cores.tensix.queue_state import DRAIN, NOT_FINITE, queues_of, source_formats_of, source_place
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.memory import copy_bytes, zero_bytes
+from tensim.sim.engine.memory import call_model, copy_bytes, zero_bytes
 from tensim.sim.state import EXACT, circular_buffer_words, circular_buffers_of, cores_of, threads_of
 
 # Kinds of records (`tensim.sim.cores.riscv.traps.Print` has the same).  BUFFER_TILE: value = what there is, or a reason below;
@@ -103,12 +104,14 @@ def print_dst_tile(m, thread, now, tile):
     elif m.data_on == 0:
         found = NO_DATA
     else:
+        if m.team_at != 0:  # by the engine's code: this may be a RISC-V core's, which has no arithmetic
+            call_model(m.run_at, m.self_at, DRAIN, t.core)
         place = ((record.dst_acquired - 1) % record.sections) * record.capacity + tile
         if (record.fresh >> place) & 1 == 0:
             address = m.dst_at + WORD * (t.core * 16 + place) * TILE_DATUMS
         if m.data_on == EXACT:
-            kind = dst_kind(record, place)
-        elif format_kind(source_format(record, 0, 0)) >= INTEGER:
+            kind = dst_kind(queues_of(m)[t.core], place)
+        elif format_kind(source_formats_of(m)[source_place(t.core, 0, record.bank_a)] & ~NOT_FINITE) >= INTEGER:
             kind = OPAQUE
     append_record(m, thread, now, DST_TILE, found, kind)
     if found > 0:

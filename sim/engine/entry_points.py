@@ -58,6 +58,13 @@ class EntryPoint:
             error,
         )
 
+    def beside(self, *arguments):
+        """Call it without the GIL: what it does concerns no Python object."""
+        words = [ctypes.c_int64] * self.n_arguments
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *words)
+        result, error = ctypes.c_int64(), ctypes.c_void_p()
+        prototype(self.address)(ctypes.addressof(result), ctypes.addressof(error), *map(int, arguments))
+
     def __call__(self, *arguments):
         function, *_ = self._native
         if function(*map(int, arguments)):

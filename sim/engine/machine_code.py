@@ -23,11 +23,12 @@ from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 from tensim.sim.errors import TensimWarning
 
 FRAME_ARGUMENT = 1  # word of a frame behind its state, an int32 (`tensim.sim.engine.coroutine`)
-# What LLVM makes of copies and of mathematics; the machine code calls nothing else outside itself
+# What LLVM makes of copies and of mathematics, and how threads wait; the machine code calls nothing else outside itself
 C_FUNCTIONS = (
     "memcpy memmove memset "
     "acosf acoshf asinf asinhf atan2f atanf atanhf ceilf cosf coshf erf erfcf erff exp exp2 expf expm1 expm1f floorf fmodf log "
-    "log1p log1pf logf pow powf sinf sinhf sqrt sqrtf tanf tanh tanhf truncf"
+    "log1p log1pf logf pow powf sinf sinhf sqrt sqrtf tanf tanh tanhf truncf "
+    "sched_yield usleep"  # how a thread waits for another one (`tensim.sim.engine.atomics`)
 ).split()
 PACKAGED = Path(__file__).with_name("objects")  # what a wheel brings (`release`): a folder by `sources_digest`
 _LOADED = []  # LLVM's engines own the code: they live as long as the process

@@ -41,6 +41,8 @@ from tensim.sim.cores.tensix.dst_sections import dst_acquire, dst_commit, dst_re
 from tensim.sim.cores.tensix.instructions import instruction
 from tensim.sim.cores.tensix.math import math
 from tensim.sim.cores.tensix.pack import pack
+from tensim.sim.cores.tensix.queue_state import DRAIN, SERVE
+from tensim.sim.cores.tensix.queues import begin_team, drain, end_team, serve
 from tensim.sim.cores.tensix.run_ahead import run_ahead
 from tensim.sim.cores.tensix.unpack import unpack
 from tensim.sim.cores.threads import (
@@ -308,9 +310,8 @@ def act(m, thread, now):
 
 
 @compiled()
-def run(machine, limit, fuel):
-    """Run events up to and including cycle `limit`; see the module's text for `m.stop`."""
-    m = machine_table(machine)[0]
+def run_events(m, limit, fuel):
+    """`run` on this thread."""
     heap = event_heap_of(m)
     m.stop, m.limit = RUNNING_ON, limit
     while m.stop == RUNNING_ON:
@@ -360,6 +361,28 @@ def run(machine, limit, fuel):
             m.event_heap_size = event_heap.pop(heap, m.event_heap_size)
         if event <= event_heap.CLOCK or (event < 0 and threads_of(m)[-1 - event].operation == Op.SPEND):
             fuel -= 50
+
+
+@compiled()
+def run(machine, limit, fuel):
+    """Run events up to and including cycle `limit`; see the module's text for `m.stop`.
+
+    `limit` SERVE: do what other threads do (`serve`), with the address of the team in place of the machine's and the number of the
+    thread in place of the fuel; DRAIN: `drain`, with the core there.  They are no entry points of their own because all need the
+    code of the tile arithmetic.
+    """
+    if limit == SERVE:
+        serve(machine, fuel)
+        return
+    m = machine_table(machine)[0]
+    if limit == DRAIN:
+        drain(m, fuel)
+        return
+    if m.team_at != 0:
+        begin_team(m)
+    run_events(m, limit, fuel)
+    if m.team_at != 0:
+        end_team(m)
 
 
 @compiled()

@@ -1,8 +1,8 @@
 """What the Tensix operations do to data with `numerics=exact`: registers hold words, and each knows what they mean.
 
 A source bank remembers the format it was unpacked from, a Dst tile the kind of its words
-(`tensim.sim.cores.numerics.matrix_unit`); both decide how the next unit reads them.  Addresses are host addresses of 1024
-words.
+(`tensim.sim.cores.numerics.matrix_unit`); both decide how the next unit reads them.  `record` is the queue of the core, with the
+settings of the operation at hand (`tensim.sim.cores.tensix.queue_state.QUEUE`).  Addresses are host addresses of 1024 words.
 """
 
 from tensim.sim.cores.numerics.exact_math import (
@@ -44,22 +44,6 @@ UNCHANGED = TF32  # "format" of float32 that was unpacked to Dst directly: no ci
 
 
 @compiled()
-def format_shift(operand, bank):
-    return 16 * operand + 8 * bank
-
-
-@compiled()
-def set_source_format(record, operand, bank, data_format):
-    shift = format_shift(operand, bank)
-    record.source_formats = (record.source_formats & ~(255 << shift)) | (data_format << shift)
-
-
-@compiled()
-def source_format(record, operand, bank):
-    return (record.source_formats >> format_shift(operand, bank)) & 255
-
-
-@compiled()
 def dst_kind(record, tile):
     return (record.dst_kinds >> 2 * tile) & 3
 
@@ -76,8 +60,11 @@ def dst_bits(record):
 
 
 @compiled()
-def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
-    """Unpack a tile of a circular buffer; `alone`: not beside a second operand, so that it may go to Dst directly."""
+def load_exact(m, core, row, tile, transpose, width, alone, target):
+    """Unpack a tile of a circular buffer; `alone`: not beside a second operand, so that it may go to Dst directly.
+
+    Returns the format of what is in the register then.
+    """
     cb, record = circular_buffers_of(m), cores_of(m)[core]
     base = m.l1_at + core * m.l1_size + cb[row].read_ptr
     data_format, datum_format = cb[row].format, cb[row].format
@@ -85,13 +72,12 @@ def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
     cut, wide = TO_TF32 if record.fp32_dest != 0 else TO_BF16, data_format == FLOAT32 and record.fp32_dest != 0
     if alone and wide and (record.unpack_to_dst >> index) & 1:
         cut, data_format = TO_FP32, UNCHANGED
-    set_source_format(record, operand, record.bank_a if operand == 0 else record.bank_b, data_format)
     if width > 0:
         row_bytes = cb[row].tile_size // TILE_SIDE
         band, column = tile // width, tile % width
         address = base + band * TILE_SIDE * row_bytes * width + column * row_bytes
         unpack_rows(address, datum_format, row_bytes * width, cut, target)
-        return
+        return data_format
     address, rows = base + tile * cb[row].page_size, cb[row].tile_hw // ROW
     if transpose != 0:
         spare = m.scratch_at + SPARE_TILE
@@ -99,13 +85,14 @@ def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
         transpose_exact(spare, target)
     else:
         unpack_tile(address, datum_format, cut, rows, target)
+    return data_format
 
 
 @compiled()
 def unit_of(m, record, data_format):
     """What `tensim.sim.cores.numerics.exact_math` needs to know of a core whose sources hold a format."""
     narrow = int(format_kind(data_format) == NARROW)
-    return record.fidelity_phases, narrow, record.fp32_dest, m.lone_bit_quirk, m.scratch_at
+    return record.fidelity_phases, narrow, record.fp32_dest, m.lone_bit_quirk, record.scratch_at
 
 
 @compiled()
@@ -116,9 +103,9 @@ def result_kind(record, data_format):
 
 
 @compiled()
-def matmul_tiles_exact(m, record, banks, a, b, tile, dst):
+def matmul_tiles_exact(m, record, a, b, tile, dst):
     """Operand 0 at `a` is SrcB, operand 1 at `b` is SrcA."""
-    data_format = source_format(record, 0, banks[0])
+    data_format = record.format_a
     if format_kind(data_format) == INTEGER:
         matmul_integers(a, b, dst, record.fidelity_phases)
     else:
@@ -127,12 +114,12 @@ def matmul_tiles_exact(m, record, banks, a, b, tile, dst):
 
 
 @compiled()
-def copy_tile_exact(m, record, banks, a, tile, dst, bcast):
-    data_format = source_format(record, 0, banks[0])
+def copy_tile_exact(m, record, a, tile, dst, bcast):
+    data_format = record.format_a
     is_float = data_format != UNCHANGED and format_kind(data_format) < INTEGER
     if bcast != 0:
-        broadcast_exact(a, bcast, m.scratch_at)
-        a = m.scratch_at
+        broadcast_exact(a, bcast, record.scratch_at)
+        a = record.scratch_at
     copy_exact(a, dst, is_float, unit_of(m, record, data_format))
     set_dst_kind(record, tile, result_kind(record, data_format))
 
@@ -154,9 +141,9 @@ def dst_to_source(dst, data_format, target):
 
 
 @compiled()
-def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate, reuse):
-    data_format = source_format(record, 0, banks[0])
-    spare = m.scratch_at + SPARE_TILE
+def binary_tiles_exact(m, record, op, bcast, a, b, tile, dst, accumulate, reuse):
+    data_format = record.format_a
+    spare = record.scratch_at + SPARE_TILE
     if bcast != 0:
         broadcast_exact(b, bcast, spare)
         b = spare
@@ -182,9 +169,9 @@ def kept_bits(data_format):
 
 
 @compiled()
-def kept_by_sources(m, record, banks, dim):
+def kept_by_sources(m, record, dim):
     """Bits of a 32-bit Dst's words that come back through SrcB (maxima of rows), or go through it into SrcA."""
-    a, b = source_format(record, 0, banks[0]), source_format(record, 1, banks[1])
+    a, b = record.format_a, record.format_b
     if record.fp32_dest == 0 or format_kind(a) == NARROW:
         return ALL_BITS
     if dim == ReduceDim.ROW:
@@ -193,8 +180,8 @@ def kept_by_sources(m, record, banks, dim):
 
 
 @compiled()
-def reduce_tile_exact(m, record, banks, pool, dim, a, b, tile, dst, fresh):
-    data_format = source_format(record, 0, banks[0])
-    kept = kept_by_sources(m, record, banks, dim)
+def reduce_tile_exact(m, record, pool, dim, a, b, tile, dst, fresh):
+    data_format = record.format_a
+    kept = kept_by_sources(m, record, dim)
     reduce_exact(pool, dim, a, b, dst, fresh, kept, unit_of(m, record, data_format))
     set_dst_kind(record, tile, result_kind(record, data_format))

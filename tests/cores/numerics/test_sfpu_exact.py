@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensim.sim import state
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE
 from tensim.sim.cores.numerics.sfpu_exact import (
@@ -18,6 +17,7 @@ from tensim.sim.cores.numerics.sfpu_functions import _BINARY, _UNARY, SfpuBinary
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
 from tensim.sim.cores.numerics.tile_order import tilize, untilize
 from tensim.sim.cores.operations import Approximation, Pool, ReduceDim
+from tensim.sim.cores.tensix.queue_state import QUEUE
 
 TILE = 1024
 SMALLEST = np.float32(2.0**-126)
@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "numerics.md"
 
 
 def core(wide=False, kinds=(WIDE, WIDE, WIDE, WIDE)):
-    record = np.zeros(1, state.CORE)[0]
+    record = np.zeros(1, QUEUE)[0]
     record["fp32_dest"] = wide
     for tile, kind in enumerate(kinds):
         set_dst_kind(record, tile, kind)
