@@ -32,6 +32,7 @@ MARK = "ttnn.neg"  # stands between the calls
 TILE = 32
 ACKNOWLEDGED_NS = 300  # a page that takes longer was written, or read, alone: until the answer had come back
 STEERED = ("conv", "halo")  # their kernels follow tables that the library puts into L1: their data have to move
+REPLACED = ("BinaryDeviceOperation",)  # device operations of earlier releases: 0.81 adds by BinaryNgDeviceOperation alone
 OWN_KERNEL = {"halo": "halo_gather"}  # of a call that runs several programs, a kernel of the one that the row is about
 
 
@@ -63,7 +64,7 @@ def read(row, layout):
     return Case(
         spec, f"{network.arch}/{made['call']}/{memory}/{row['trace']}", row.number("kernel_ns_median"), "ns",
         work=len(spec[-1]), value=lambda results: _time(results[place - first], cores),
-        evidence=OTHER_RELEASE if waits_for_each_page(row, made) else "",
+        evidence=OTHER_RELEASE if row["op"] in REPLACED or waits_for_each_page(row, made) else "",
     )  # fmt: skip
 
 
