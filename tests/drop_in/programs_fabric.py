@@ -1,9 +1,11 @@
 """Latency and rate of packets between two neighbours, by workers of ours, on whatever device the library finds.
 
-Arguments: largest payload of the fabric, then sizes of payloads.  Prints a line of JSON for each size.
+Arguments: largest payload of the fabric, then sizes of payloads.  Prints a line of JSON for each size: cycles there and back
+without the other worker's, cycles a packet when one chip sends and when both do, whether the bytes are right.
 """
 
 import json
+import statistics
 import sys
 from pathlib import Path
 
@@ -58,12 +60,19 @@ def run(roles, size, rounds):
     return [ttnn.to_torch(one).flatten().tolist() for one in ttnn.get_device_tensors(tensors[0])]
 
 
+def cycles_of_packets(words):
+    """Of the second half of a stream, when slots of both routers are in use."""
+    times = words[TIMES : TIMES + PACKETS]
+    return (times[-1] - times[PACKETS // 2]) / (PACKETS - 1 - PACKETS // 2)
+
+
 for size in sizes:
     ping, pong = (words[TIMES : TIMES + ROUNDS] for words in run({0: PING, 1: PONG}, size, ROUNDS))
-    ways = sorted((there - here) / 2 for there, here in zip(ping, pong, strict=True))
+    trip = statistics.median(there - here for there, here in zip(ping, pong, strict=True))
     sender, receiver = run({0: STREAM, 1: SINK}, size, PACKETS)
-    times, payload = sender[TIMES : TIMES + PACKETS], sender[SOURCE : SOURCE + size // 4]
+    payload = sender[SOURCE : SOURCE + size // 4]
     right = receiver[ARRIVALS : ARRIVALS + size // 4] == payload and payload[-1] == PACKETS
-    rate = (times[-1] - times[PACKETS // 2]) / (PACKETS - 1 - PACKETS // 2)
-    print(json.dumps({"size": size, "latency": ways[len(ways) // 2], "packet": rate, "right": right}), flush=True)
+    both = max(map(cycles_of_packets, run({0: STREAM, 1: STREAM}, size, PACKETS)))
+    found = {"size": size, "round_trip": trip, "packet": cycles_of_packets(sender), "both": both, "right": right}
+    print(json.dumps(found), flush=True)
 ttnn.close_mesh_device(mesh)
