@@ -20,6 +20,7 @@ from tensim.sim.cores.slots import PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.hidden_rounding import added, function_of_one, function_of_two, is_rounded, written
 from tensim.sim.cores.tensix.queue_state import NOT_FINITE, operations_of, queues_of, source_formats_of, source_place
 from tensim.sim.cores.tensix.queues import drain, free_place, next_operation, post
+from tensim.sim.cores.tensix.source_banks import name_places
 from tensim.sim.cores.tensix.tile_operations import (
     BINARY,
     COPY,
@@ -119,10 +120,7 @@ def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, 
     if load1:
         record.bank_b = free_place(m, core, 1, record.bank_b)
         load_source(m, core, 1, row1, tile1, transpose1, 0, False, record.bank_b)
-    if record.src_started & 1 == 0:
-        record.token0_a, record.token0_b = record.bank_a, record.bank_b
-    else:
-        record.token1_a, record.token1_b = record.bank_a, record.bank_b
+    name_places(record)
 
 
 @compiled()

@@ -14,6 +14,7 @@ from tensim.sim.cores.tensix.source_banks import (
     bank_free,
     bank_ready,
     bank_released,
+    name_places,
     wait_for_free_bank,
     wait_for_ready_bank,
 )
@@ -74,9 +75,10 @@ def instruction(m, thread, now):
         return now, True
     code = argument(t, 0)
     core = cores_of(m)[t.core]
-    if code == Instruction.SETDVALID:  # a bank becomes valid without data
+    if code == Instruction.SETDVALID:  # a bank becomes valid with what was unpacked last
         if not bank_free(core):
             return wait_for_free_bank(m, thread, now), False
+        name_places(core)
         core.src_started += 1
         bank_filled(m, t.core, now)
     if code == Instruction.CLEARDVALID:  # the bank at hand goes back to the unpackers

@@ -53,6 +53,15 @@ def completion(core):
     return core.src_complete_0 if core.src_taken & 1 == 0 else core.src_complete_1
 
 
+@compiled(inline="always")
+def name_places(core):
+    """The filling that begins now hands over the newest tile of each source register."""
+    if core.src_started & 1 == 0:
+        core.token0_a, core.token0_b = core.bank_a, core.bank_b
+    else:
+        core.token1_a, core.token1_b = core.bank_a, core.bank_b
+
+
 @compiled()
 def math_waits(m, core):
     """Whether the math thread stands still because it has used all that the unpackers began to fill."""
