@@ -32,7 +32,7 @@ MARK = "ttnn.neg"  # stands between the calls
 TILE = 32
 ACKNOWLEDGED_NS = 300  # a page that takes longer was written, or read, alone: until the answer had come back
 STEERED = ("conv", "halo")  # their kernels follow tables that the library puts into L1: their data have to move
-REPLACED = ("BinaryDeviceOperation",)  # device operations of earlier releases: 0.81 adds by BinaryNgDeviceOperation alone
+REPLACED = ("BinaryDeviceOperation",)  # of earlier releases: 0.81 has BinaryNgDeviceOperation alone
 OWN_KERNEL = {"halo": "halo_gather"}  # of a call that runs several programs, a kernel of the one that the row is about
 
 
