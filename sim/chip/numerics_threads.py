@@ -10,6 +10,8 @@ import atexit
 import functools
 import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from tensim.sim.cores.tensix.queue_state import MAX_THREADS, SERVE, SERVING, STO
 from tensim.sim.engine.entry_points import run
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.errors import UsageError
+from tensim.sim.state import STOP_TEAM
 
 VARIABLE = "TENSIM_NUMERICS_THREADS"
 MOST_BY_DEFAULT = (
@@ -105,3 +108,17 @@ def helpers(numerics: str) -> int:
     if numerics == "off":
         return 0
     return (_chosen or _said_by_environment() or _usual()) - 1
+
+
+def run_stretch(engine: Callable[..., Any], machine: Any, address: int, limit: int, fuel: int, count: int) -> None:
+    """Run `engine` with the machine record at `address`, and with `count` threads beside it from the time when there is much tile
+    arithmetic; the engine stops for them to begin."""
+    helped = count > 0 and TEAM_OF_PROCESS.serves(count)
+    machine["team_at"] = TEAM_OF_PROCESS.address if helped else 0
+    if helped or count == 0:
+        machine["patience"] = 0
+    elif machine["patience"] <= 0:
+        machine["patience"] = PATIENCE
+    engine(address, limit, fuel)
+    if machine["stop"] == STOP_TEAM:
+        TEAM_OF_PROCESS.begin(count)

@@ -211,7 +211,7 @@ def test_the_configuration_of_a_circular_buffer(device):
     assert tt.get_circular_buffer_config(program, handle) == expected | {"address": None}
     (placed,) = run(device, program).circular_buffers
     assert tt.get_circular_buffer_config(program, handle) == expected | {"address": placed.address}
-    assert placed.tile_hw == 512
+    assert placed.tile == (16, 32)
 
 
 def test_a_refused_update_changes_nothing(device):
