@@ -16,7 +16,7 @@ from tensim.sim.chip.host_log import HostLog
 from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
-from tensim.sim.chip.numerics_threads import PATIENCE, TEAM_OF_PROCESS, helpers
+from tensim.sim.chip.numerics_threads import run_stretch
 from tensim.sim.chip.occupancy import OccupancyRecorder
 from tensim.sim.chip.oddities import Oddities, odd_warnings
 from tensim.sim.chip.printer import Printer
@@ -168,7 +168,7 @@ class Chip:
         """Run the engine until it stops for more than memory or a full log; returns why."""
         self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
-            self._run_stretch(limit, fuel)
+            run_stretch(self, limit, fuel)
             if self.machine["stop"] == st.STOP_MEMORY:
                 self.arrays.enlarge()
             elif self.machine["stop"] == st.STOP_TEAM:
@@ -178,19 +178,6 @@ class Chip:
             else:
                 break
         return self.machine["stop"]
-
-    def _run_stretch(self, limit, fuel):
-        """Run the engine, with other threads for tile arithmetic from the time when there is much of it."""
-        count = helpers(self.numerics) if self.run_engine is run else 0
-        helped = count > 0 and TEAM_OF_PROCESS.serves(count)
-        self.machine["team_at"] = TEAM_OF_PROCESS.address if helped else 0
-        if helped or count == 0:
-            self.machine["patience"] = 0
-        elif self.machine["patience"] <= 0:
-            self.machine["patience"] = PATIENCE
-        self.run_engine(self._machine_address, limit, fuel)
-        if self.machine["stop"] == st.STOP_TEAM:
-            TEAM_OF_PROCESS.begin(count)
 
     def _completions(self):
         done = []

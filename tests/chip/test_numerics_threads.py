@@ -12,9 +12,8 @@ from hypothesis import strategies as some
 import tensim as tt
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
-from tensim.sim.chip import chip as chip_module
 from tensim.sim.chip import numerics_threads
-from tensim.sim.chip.numerics_threads import TEAM_OF_PROCESS, VARIABLE, Team, helpers, set_numerics_threads
+from tensim.sim.chip.numerics_threads import PATIENCE, TEAM_OF_PROCESS, VARIABLE, Team, helpers, set_numerics_threads
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.host_formats import encode
@@ -32,7 +31,7 @@ PROGRAMS = {
 @pytest.fixture(autouse=True)
 def eager(monkeypatch):
     """Threads begin with the first long operation; afterwards everything is as usual again."""
-    monkeypatch.setattr(chip_module, "PATIENCE", 1)
+    monkeypatch.setattr(numerics_threads, "PATIENCE", 1)
     yield
     TEAM_OF_PROCESS.end()
     set_numerics_threads(None)
@@ -167,7 +166,7 @@ def test_a_print_of_dst_waits_for_its_operations():
 def test_short_programs_and_fast_numerics_start_no_thread(monkeypatch):
     begun, begin = [], Team.begin
     monkeypatch.setattr(Team, "begin", lambda team, count: begun.append(count) or begin(team, count))
-    monkeypatch.setattr(chip_module, "PATIENCE", numerics_threads.PATIENCE)
+    monkeypatch.setattr(numerics_threads, "PATIENCE", PATIENCE)
     outcome("sfpu_chain", "exact", 4)
     outcome("matmul_reuse", "exact", 4)
     outcome("matmul_multicast", "fast", 4)
