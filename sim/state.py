@@ -11,7 +11,7 @@ from tensim.sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import make_order, push
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.memory import floats_at
+from tensim.sim.engine.memory import floats_at, in_cache_lines
 from tensim.sim.engine.tables import table
 from tensim.sim.noc.packet_state import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
 
@@ -96,7 +96,7 @@ THREAD = np.dtype(
     align=True,
 )  # fmt: skip
 
-CORE = np.dtype(
+CORE = in_cache_lines(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released src_complete_0 src_complete_1 src_passed_by "
@@ -106,8 +106,7 @@ CORE = np.dtype(
         "bank_a bank_b token0_a token0_b token1_a token1_b unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores port0_begun port1_begun dst_terms dst_rounded long_sums "
         "sensitive_functions wide_products router_event other_tiles"
-    ).split()],
-    align=True,
+    ).split()]
 )  # fmt: skip
 
 # A tile of the chip, y * width + x.  `kind`: 0 for neither worker nor DRAM; `index`: of the worker core or the first DRAM bank
@@ -158,8 +157,7 @@ _ADDRESSES = (
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
     "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers "
-    "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities "
-    "operations queues source_formats source_uses ready team run"
+    "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -168,7 +166,12 @@ _COUNTERS = (
     "error_c reserved_end turned_corners l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
     "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "
-    "n_oddities n_workers queue_room patience"
+    "n_oddities n_workers"
+).split()
+
+# What other threads read while the event loop runs: behind what it writes all the time
+_QUEUES = (
+    "operations_at queues_at source_formats_at source_uses_at ready_at team_at run_at queue_room patience"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -286,7 +289,7 @@ PARAMETERS = {
 # `team`: of threads that take part in tile arithmetic (`tensim.sim.cores.tensix.queues`), 0 without, and `run`
 # the engine's loop, which other objects of machine code call then
 MACHINE = np.dtype(
-    [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
+    [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS, *_QUEUES]],
     align=True,
 )
 

@@ -172,7 +172,7 @@ class MachineArrays:
 
     def _build_cores(self, width):
         n_threads = self.n_workers * THREADS_PER_CORE
-        cores = self.place("cores", np.zeros(self.n_workers, st.CORE))
+        cores = self.place("cores", zeros_in_cache_lines(self.n_workers, st.CORE))
         threads = self.place("threads", np.zeros(n_threads, st.THREAD))
         for index, (x, y) in enumerate(self.arch.worker_coords):
             cores[index]["tile"], cores[index]["x"], cores[index]["y"] = y * width + x, x, y

@@ -16,7 +16,7 @@ from tensim.sim.chip.host_log import HostLog
 from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
-from tensim.sim.chip.numerics_threads import helpers, run_stretch
+from tensim.sim.chip.numerics_threads import run_stretch
 from tensim.sim.chip.occupancy import OccupancyRecorder
 from tensim.sim.chip.oddities import Oddities, odd_warnings
 from tensim.sim.chip.printer import Printer
@@ -168,8 +168,7 @@ class Chip:
         """Run the engine until it stops for more than memory or a full log; returns why."""
         self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
-            count = helpers(self.numerics) if self.run_engine is run else 0
-            run_stretch(self.run_engine, self.machine, self._machine_address, limit, fuel, count)
+            run_stretch(self, limit, fuel)
             if self.machine["stop"] == st.STOP_MEMORY:
                 self.arrays.enlarge()
             elif self.machine["stop"] == st.STOP_TEAM:

@@ -10,8 +10,7 @@ import atexit
 import functools
 import os
 import threading
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +19,9 @@ from tensim.sim.engine.entry_points import run
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.errors import UsageError
 from tensim.sim.state import STOP_TEAM
+
+if TYPE_CHECKING:
+    from tensim.sim.chip.chip import Chip
 
 VARIABLE = "TENSIM_NUMERICS_THREADS"
 MOST_BY_DEFAULT = (
@@ -110,15 +112,18 @@ def helpers(numerics: str) -> int:
     return (_chosen or _said_by_environment() or _usual()) - 1
 
 
-def run_stretch(engine: Callable[..., Any], machine: Any, address: int, limit: int, fuel: int, count: int) -> None:
-    """Run `engine` with the machine record at `address`, and with `count` threads beside it from the time when there is much tile
-    arithmetic; the engine stops for them to begin."""
+def run_stretch(chip: Chip, limit: int, fuel: int) -> None:
+    """Run a chip's engine until it stops, with other threads for tile arithmetic from the time when there is much of it.
+
+    When the chip has none yet and they are worth it, the engine stops with STOP_TEAM, and the next stretch has them.
+    """
+    machine, count = chip.machine, helpers(chip.numerics) if chip.run_engine is run else 0
     helped = count > 0 and TEAM_OF_PROCESS.serves(count)
     machine["team_at"] = TEAM_OF_PROCESS.address if helped else 0
     if helped or count == 0:
         machine["patience"] = 0
     elif machine["patience"] <= 0:
         machine["patience"] = PATIENCE
-    engine(address, limit, fuel)
+    chip.run_engine(chip.arrays.address, limit, fuel)
     if machine["stop"] == STOP_TEAM:
         TEAM_OF_PROCESS.begin(count)

@@ -13,7 +13,7 @@ import tensim as tt
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
 from tensim.sim.chip import numerics_threads
-from tensim.sim.chip.numerics_threads import TEAM_OF_PROCESS, VARIABLE, Team, helpers, set_numerics_threads
+from tensim.sim.chip.numerics_threads import PATIENCE, TEAM_OF_PROCESS, VARIABLE, Team, helpers, set_numerics_threads
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.host_formats import encode
@@ -26,7 +26,6 @@ PROGRAMS = {
     "reduction_tree": Options("64x128", "bf16", None, "3x2"),
     "sfpu_chain": Options("128x128", "bf16", None, "2x2"),
 }
-USUAL_PATIENCE = numerics_threads.PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +166,7 @@ def test_a_print_of_dst_waits_for_its_operations():
 def test_short_programs_and_fast_numerics_start_no_thread(monkeypatch):
     begun, begin = [], Team.begin
     monkeypatch.setattr(Team, "begin", lambda team, count: begun.append(count) or begin(team, count))
-    monkeypatch.setattr(numerics_threads, "PATIENCE", USUAL_PATIENCE)
+    monkeypatch.setattr(numerics_threads, "PATIENCE", PATIENCE)
     outcome("sfpu_chain", "exact", 4)
     outcome("matmul_reuse", "exact", 4)
     outcome("matmul_multicast", "fast", 4)
