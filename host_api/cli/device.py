@@ -80,6 +80,8 @@ def device(
         )
     if mesh is not None and mesh not in BOARDS:
         raise click.UsageError(f"there is no mesh {mesh}; choose one of {', '.join(BOARDS)}")
+    if mesh is not None and dispatch == "fast":
+        raise click.UsageError("--dispatch fast is for one chip; leave --mesh or --dispatch out")
     board = None if mesh is None else BOARDS[mesh]
     settings = key_values((*CARDS.get(mesh or "", ()), *overrides), "--set")
     place = place_of(arch if board is None else board.arch, settings, python, board)
