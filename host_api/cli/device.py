@@ -123,6 +123,10 @@ def _print(result: dict[str, Any] | None) -> None:
         click.echo(f"  {chip}tile {tile['place']}: instructions {cores}; busy cycles {units or 'none'}")
     if len(result["tiles"]) > SHOWN:
         click.echo(f"  and {len(result['tiles']) - SHOWN} more tiles; --json has all")
+    for link in result["links"]:
+        click.echo(
+            f"  chip {link['chip']}, tile {link['place']}: {link['packets']:,} payloads, {link['bytes']:,} B over its link"
+        )
     for error in dict.fromkeys(result["errors"]):
         click.echo(f"  stopped: {error}")
     if result["unknown_registers"]:
