@@ -80,6 +80,8 @@ def device(
         )
     if mesh is not None and mesh not in BOARDS:
         raise click.UsageError(f"there is no mesh {mesh}; choose one of {', '.join(BOARDS)}")
+    if mesh is not None and dispatch == "fast":
+        raise click.UsageError("--dispatch fast is for one chip; leave --mesh or --dispatch out")
     board = None if mesh is None else BOARDS[mesh]
     settings = key_values((*CARDS.get(mesh or "", ()), *overrides), "--set")
     place = place_of(arch if board is None else board.arch, settings, python, board)
@@ -121,6 +123,10 @@ def _print(result: dict[str, Any] | None) -> None:
         click.echo(f"  {chip}tile {tile['place']}: instructions {cores}; busy cycles {units or 'none'}")
     if len(result["tiles"]) > SHOWN:
         click.echo(f"  and {len(result['tiles']) - SHOWN} more tiles; --json has all")
+    for link in result["links"]:
+        click.echo(
+            f"  chip {link['chip']}, tile {link['place']}: {link['packets']:,} payloads, {link['bytes']:,} B over its link"
+        )
     for error in dict.fromkeys(result["errors"]):
         click.echo(f"  stopped: {error}")
     if result["unknown_registers"]:

@@ -7,6 +7,7 @@ from tensim.sim.cores.coprocessor.baby_core import (
     FAULTED,
     MISALIGNED,
     OUTSIDE_TEXT,
+    TENSIX_WORD,
     UNDECODED,
     decode,
 )
@@ -15,7 +16,9 @@ from tensim.sim.cores.coprocessor.tile_registers import (
     MOVER_COMMAND,
 )
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
+from tensim.sim.register_level.core_sets import TENSIX
 
+NO_INSTRUCTION = int(decode(bytes([0xFF] * 4), 0, False)[0])
 BLOCK_BYTES = 1024  # of text, decoded at a time
 # Instruction RAM of Wormhole's NCRISC: where the core and the mover see it (ISA: InstructionRAM.md, Mover.md); TDMA-RISC's command
 # that moves, its word of status with nothing to do, and the direction
@@ -29,7 +32,7 @@ class Text:
     def __init__(self, tile, has_ram):
         self._tile = tile
         self._ram = np.zeros(RAM_BYTES, np.uint8) if has_ram else None
-        self._ram_text = np.full(RAM_BYTES // INSTRUCTION_BYTES, UNDECODED, np.int64)
+        self._ram_text = self._decoded(bytes(RAM_BYTES), RAM).copy()
         self._records = np.full(len(tile.l1) // INSTRUCTION_BYTES, UNDECODED, np.int64)
         self._blocks = set()  # addresses of the blocks that are decoded
         for core in tile.cores.records:
@@ -76,13 +79,18 @@ class Text:
         self._ram[place : place + count] = self._tile.l1[source : source + count]
         first, last = place // INSTRUCTION_BYTES, (place + count) // INSTRUCTION_BYTES
         content = self._ram[4 * first : 4 * last].tobytes()
-        self._ram_text[first:last] = decode(content, RAM + 4 * first, False)
+        self._ram_text[first:last] = self._decoded(content, RAM + 4 * first)
+
+    def _decoded(self, content, begin):
+        """Records of text.  Words for a coprocessor are no instructions on a tile that has none."""
+        records = decoded(content, begin, self._tile.arch == "blackhole")
+        return records if self._tile.set is TENSIX else np.where(records & 0xFF == TENSIX_WORD, NO_INSTRUCTION, records)
 
     def _decode(self, address):
         """Decode the block of text in which an address lies."""
         begin = address - address % BLOCK_BYTES
         content = self._tile.l1[begin : begin + BLOCK_BYTES].tobytes()
-        records = decoded(content, begin, self._tile.arch == "blackhole")
+        records = self._decoded(content, begin)
         self._records[begin // INSTRUCTION_BYTES : (begin + BLOCK_BYTES) // INSTRUCTION_BYTES] = records
         for stop in self._tile.debugger.breakpoints:
             if begin <= stop < begin + BLOCK_BYTES:

@@ -1,7 +1,7 @@
 """The fabric's router as its firmware, which is executed, and as the timed model: the same packets of the same workers on both.
 
-`python -m tests.drop_in.fabric_levels n300 p150_x2` prints the rows of the table of docs/fabric.md (TENSIM_LIBRARY_PYTHON names an
-interpreter that has ttnn and torch).
+`python -m tests.drop_in.fabric_levels n300 p150_x2 p150_x4` prints the rows of the table of docs/fabric.md (TENSIM_LIBRARY_PYTHON
+names an interpreter that has ttnn and torch).
 """
 
 import json
@@ -15,21 +15,22 @@ PROGRAM = Path(__file__).with_name("programs_fabric.py")
 
 
 class Case(NamedTuple):
-    """Runs on a mesh: largest payload of the fabric, payloads, and settings with which the model is like what the library starts.
+    """Runs on a line of chips: payloads, and settings with which the model is like what the library starts.
 
     On simulated chips the library lets one core of a Blackhole's Ethernet tile run the router.
     """
 
-    largest: int
+    chips: int
     sizes: tuple
     settings: tuple = ()
 
 
 ONE_PROCESSOR = ("ethernet.router.processors=1",)
-CASES = {
-    ("n300", 4352): Case(4352, (16, 2048, 4096)),
-    ("p150_x2", 4352): Case(4352, (16, 2048, 4096), ONE_PROCESSOR),
-    ("p150_x2", 14336): Case(14336, (14336,), ONE_PROCESSOR),
+CASES = {  # by mesh and largest payload of the fabric
+    ("n300", 4352): Case(2, (16, 2048, 4096)),
+    ("p150_x2", 4352): Case(2, (16, 2048, 4096), ONE_PROCESSOR),
+    ("p150_x2", 14336): Case(2, (14336,), ONE_PROCESSOR),
+    ("p150_x4", 4352): Case(4, (16, 4096), ONE_PROCESSOR),
 }
 MEASURES = ("round_trip", "packet", "both")
 
@@ -37,7 +38,7 @@ MEASURES = ("round_trip", "packet", "both")
 def measured(mesh, largest, python):
     """({size: measures} of the executed firmware, the same of the timed model)."""
     case = CASES[mesh, largest]
-    tensim, arguments = [sys.executable, "-m", "tensim"], [str(PROGRAM), str(largest), *map(str, case.sizes)]
+    tensim, arguments = [sys.executable, "-m", "tensim"], [str(PROGRAM), *map(str, (case.chips, largest, *case.sizes))]
     settings = [word for setting in case.settings for word in ("--set", setting)]
     device = [*tensim, "device", "--mesh", mesh, "--", python, *arguments]
     model = [*tensim, "ttnn", "--library", "--mesh", mesh, "--python", python, *settings, *arguments]

@@ -1,6 +1,6 @@
-"""Latency and rate of packets between two neighbours, by workers of ours, on whatever device the library finds.
+"""Latency and rate of packets from one end of a line of chips to the other, on whatever device the library finds.
 
-Arguments: largest payload of the fabric, then sizes of payloads.  Prints a line of JSON for each size: cycles there and back
+Arguments: chips, largest payload of the fabric, then sizes of payloads.  Prints a line of JSON for each size: cycles there and back
 without the other worker's, cycles a packet when one chip sends and when both do, whether the bytes are right.
 """
 
@@ -18,11 +18,12 @@ ROUNDS, PACKETS = 20, 128
 # Words of a worker's memory; where cycles of rounds, the payload and what arrives begin
 WORDS, TIMES, SOURCE, ARRIVALS = 12 * 1024, 64, 256, 256 + 4 * 1024
 
-largest, sizes = int(sys.argv[1]), list(map(int, sys.argv[2:]))
+chips, largest, *sizes = map(int, sys.argv[1:])
+last = chips - 1
 settings = ttnn.FabricRouterConfig()
 settings.max_packet_payload_size_bytes = largest
 ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D, router_config=settings)
-mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, chips))
 core = ttnn.CoreCoord(0, 0)
 cores = ttnn.CoreRangeSet([ttnn.CoreRange(core, core)])
 shard = ttnn.ShardSpec(cores, [1, WORDS], ttnn.ShardOrientation.ROW_MAJOR)
@@ -31,7 +32,7 @@ place = mesh.worker_core_from_logical_core(core)
 
 
 def memory():
-    """A worker's memory on both chips: a payload that differs from word to word, else zeros."""
+    """A worker's memory on each chip: a payload that differs from word to word, else zeros."""
     words = torch.zeros(1, WORDS, dtype=torch.int32)
     words[0, SOURCE:ARRIVALS] = torch.arange(SOURCE, ARRIVALS)
     return ttnn.from_torch(
@@ -41,14 +42,14 @@ def memory():
 
 
 def run(roles, size, rounds):
-    """Words of both chips' memories after both workers, {chip: role}, have done their rounds."""
+    """Words of all chips' memories after some workers, {chip: role}, have done their rounds."""
     tensors, program = (memory(), memory()), ttnn.MeshProgramDescriptor()
     for chip, role in roles.items():
-        here, there = (ttnn.MeshCoordinate(0, one) for one in (chip, 1 - chip))
+        here, there = (ttnn.MeshCoordinate(0, one) for one in (chip, 1 if chip == 0 else chip - 1))
         one = ttnn.ProgramDescriptor(kernels=[], semaphores=[], cbs=[])
         nodes = mesh.get_fabric_node_id(here), mesh.get_fabric_node_id(there)
         connection = ttnn.setup_fabric_connection(*nodes, 0, one, core)
-        arguments = [tensors[0].buffer_address(), size, rounds, place.x, place.y, role, *connection]
+        arguments = [tensors[0].buffer_address(), size, rounds, place.x, place.y, role, last, *connection]
         one.kernels = [
             ttnn.KernelDescriptor(
                 kernel_source=str(KERNEL), core_ranges=cores, compile_time_args=[], runtime_args=[(core, arguments)],
@@ -67,12 +68,13 @@ def cycles_of_packets(words):
 
 
 for size in sizes:
-    ping, pong = (words[TIMES : TIMES + ROUNDS] for words in run({0: PING, 1: PONG}, size, ROUNDS))
+    ping, *_, pong = (words[TIMES : TIMES + ROUNDS] for words in run({0: PING, last: PONG}, size, ROUNDS))
     trip = statistics.median(there - here for there, here in zip(ping, pong, strict=True))
-    sender, receiver = run({0: STREAM, 1: SINK}, size, PACKETS)
+    sender, *_, receiver = run({0: STREAM, last: SINK}, size, PACKETS)
     payload = sender[SOURCE : SOURCE + size // 4]
     right = receiver[ARRIVALS : ARRIVALS + size // 4] == payload and payload[-1] == PACKETS
-    both = max(map(cycles_of_packets, run({0: STREAM, 1: STREAM}, size, PACKETS)))
+    one, *_, other = run({0: STREAM, last: STREAM}, size, PACKETS)
+    both = max(cycles_of_packets(one), cycles_of_packets(other))
     found = {"size": size, "round_trip": trip, "packet": cycles_of_packets(sender), "both": both, "right": right}
     print(json.dumps(found), flush=True)
 ttnn.close_mesh_device(mesh)

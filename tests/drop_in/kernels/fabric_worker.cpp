@@ -1,6 +1,6 @@
-// A worker that exchanges packets with one of the neighbour over the fabric.
+// A worker that exchanges packets with one of another chip over the fabric.
 //
-// Arguments: its memory, size of a payload, rounds, place of the other worker, role; then those of the connection.
+// Arguments: its memory, size of a payload, rounds, place of the other worker, role, hops to it; then those of the connection.
 // Cycles of each round are kept: of a ping from one packet until the answer, of a pong from a packet until its answer has been
 // handed over, of a stream from the beginning until there was a slot for a packet.  A sink waits for the last packet of a stream.
 #include "api/dataflow/dataflow_api.h"
@@ -18,14 +18,15 @@ void wait_for(volatile tt_l1_ptr uint32_t *word, uint32_t value) {
 void kernel_main() {
     const uint32_t memory = get_arg_val<uint32_t>(0), size = get_arg_val<uint32_t>(1), rounds = get_arg_val<uint32_t>(2);
     const uint32_t x = get_arg_val<uint32_t>(3), y = get_arg_val<uint32_t>(4), role = get_arg_val<uint32_t>(5);
-    size_t argument = 6;
+    const uint8_t hops = get_arg_val<uint32_t>(6);
+    size_t argument = 7;
     auto sender = tt::tt_fabric::WorkerToFabricEdmSender::build_from_args<ProgrammableCoreType::TENSIX>(argument);
     auto header = reinterpret_cast<volatile tt_l1_ptr PACKET_HEADER_TYPE *>(memory);
     auto times = reinterpret_cast<volatile tt_l1_ptr uint32_t *>(memory + TIMES);
     auto last = reinterpret_cast<volatile tt_l1_ptr uint32_t *>(memory + SOURCE + size - 4);
     auto arrival = reinterpret_cast<volatile tt_l1_ptr uint32_t *>(memory + ARRIVALS + size - 4);
 
-    header->to_chip_unicast(1);
+    header->to_chip_unicast(hops);
     header->to_noc_unicast_write(tt::tt_fabric::NocUnicastCommandHeader{get_noc_addr(x, y, memory + ARRIVALS)}, size);
     sender.open();
     const uint32_t start = get_timestamp_32b();
