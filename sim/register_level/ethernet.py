@@ -13,15 +13,8 @@ from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, ETHERNET_BYTES
 
 QUEUES = {"wormhole_b0": 2, "blackhole": 3}
 QUEUE_BYTES, QUEUE_PLACE = 0x1000, 0xFFF  # of a queue's registers
-COMMAND, STATUS, SOURCE, SIZE, TARGET, SENT, VALUE = (
-    0x4,
-    0x8,
-    0x14,
-    0x18,
-    0x1C,
-    0x30,
-    0x44,
-)  # places in a queue's registers
+COMMAND, STATUS = 0x4, 0x8  # places in a queue's registers
+SOURCE, SIZE, TARGET, SENT, VALUE = 0x14, 0x18, 0x1C, 0x30, 0x44
 RAW, DATA, REGISTER = 1, 2, 4  # commands
 ONGOING = 1 << 16  # of STATUS: the queue takes no command; COMMAND reads as one, too
 WORD_BYTES = 16  # of which payloads are whole numbers
