@@ -49,13 +49,19 @@ class Team:
         return bool(self._words[SERVING // WORD_BYTES] == count)
 
     def begin(self, count: int) -> None:
-        """Let `count` threads serve."""
+        """Let `count` threads serve; where the system gives no more threads, there are none from now on."""
         self.end()
         self._words[SERVING // WORD_BYTES] = count
         for number in range(1, count + 1):
             name, arguments = f"tensim numerics {number}", (self.address, SERVE, number)
-            self._threads.append(threading.Thread(target=run.beside, args=arguments, name=name, daemon=True))
-            self._threads[-1].start()
+            thread = threading.Thread(target=run.beside, args=arguments, name=name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                self.end()
+                set_numerics_threads(1)
+                return
+            self._threads.append(thread)
 
     def end(self) -> None:
         """End the threads and wait for that."""

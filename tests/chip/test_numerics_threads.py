@@ -195,6 +195,19 @@ def test_a_forked_process_has_threads_of_its_own():
     assert outcome("matmul_multicast", "exact", 3) == expected
 
 
+def test_a_system_without_threads_left(monkeypatch):
+    expected, start = outcome("matmul_multicast", "exact", 1), threading.Thread.start
+
+    def only_the_first(thread):
+        if thread.name.startswith("tensim numerics") and not thread.name.endswith(" 1"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", only_the_first)
+    assert outcome("matmul_multicast", "exact", 4) == expected
+    assert not serving() and helpers("exact") == 0
+
+
 def test_how_many_threads(monkeypatch):
     numerics_threads._said_by_environment.cache_clear()
     monkeypatch.setenv(VARIABLE, "5")
