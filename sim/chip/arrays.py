@@ -26,7 +26,7 @@ from tensim.sim.dram.channel import build_banks, build_channels, build_dram_para
 from tensim.sim.engine.entry_points import flit_event
 from tensim.sim.engine.event_heap import NEVER, new_heap
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
-from tensim.sim.engine.memory import zeros_in_cache_lines
+from tensim.sim.engine.memory import lazy_zeros, zeros_in_cache_lines
 from tensim.sim.noc.flit_network import PACKET
 from tensim.sim.noc.packet_state import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
@@ -46,7 +46,8 @@ PRINTS, MARGIN_PRINTS = 1 << 14, 128  # records; what an event may add
 class MachineArrays:
     """The machine record of a chip (`machine`, at `address`) and its arrays, by the names of `tensim.sim.state`.
 
-    `numerics`, `noc`: as those of `tensim.sim.chip.chip.Chip`.  `l1`: uint8 (worker, byte).
+    `numerics`, `noc`: as those of `tensim.sim.chip.chip.Chip`.  `l1`: uint8 (worker, byte);
+    `l1_of_tiles` has the Ethernet tiles behind them.
     """
 
     def __init__(self, arch, numerics, noc):
@@ -120,10 +121,9 @@ class MachineArrays:
         self.place("fifo", np.zeros(self.n_workers * THREADS_PER_CORE * st.FIFO_ENTRIES * 2, np.int64))
         self.place("instruction_cycles", instruction_table(arch))
         self.place("unit_free", np.zeros(self.n_workers * st.UNIT_SLOTS, np.int64))
-        size = self.n_workers * arch.l1_size
-        # Without data few pages of an L1 are ever touched: small ones then, not the huge ones that numpy asks for
-        l1 = np.frombuffer(mmap(-1, size), np.uint8) if self.numerics == "off" else np.zeros(size, np.uint8)
-        self.l1 = self.place("l1", l1.reshape(self.n_workers, arch.l1_size))
+        rows = self.n_workers + (len(arch["ethernet.tiles"]) if "ethernet.tiles" in arch else 0)
+        self.l1_of_tiles = lazy_zeros((rows, arch.l1_size), np.uint8)
+        self.l1 = self.place("l1", self.l1_of_tiles[: self.n_workers])
 
     def _build_touched(self):
         """A bit per 32 bytes of DRAM that have been read, fewer on chips with much more of it; untouched pages cost nothing."""
@@ -199,15 +199,15 @@ class MachineArrays:
     def _build_tile_arithmetic(self, n_cores):
         """Registers of the Tensix engines with data, and queues of what is to be done to them."""
         source = (n_cores * SOURCE_PLACES + 1) * TILE_DATUMS
-        self.place("src_a", np.zeros(source, np.float32), "n_source_words")
-        self.place("src_b", np.zeros(source, np.float32))
+        self.place("src_a", lazy_zeros((source,), np.float32), "n_source_words")
+        self.place("src_b", lazy_zeros((source,), np.float32))
         for name in ("source_formats", "source_uses"):
             self.place(name, np.zeros(n_cores * 2 * SOURCE_PLACES, np.int64))
-        self.place("dst", np.zeros(max(n_cores * DST_TILES, 1) * TILE_DATUMS, np.float32), "n_dst_words")
+        self.place("dst", lazy_zeros((max(n_cores * DST_TILES, 1) * TILE_DATUMS,), np.float32), "n_dst_words")
         self.place("queues", zeros_in_cache_lines(max(n_cores, 1), QUEUE))
         self.place("operations", zeros_in_cache_lines(n_cores * QUEUE_SIZE + 1, OPERATION))
         self.place("ready", zeros_in_cache_lines(-(-n_cores // 64) * LINE_WORDS, np.dtype(np.int64)))
-        self.place("scratch", np.zeros(n_cores and MAX_THREADS * self._scratch_bytes(), np.uint8))
+        self.place("scratch", lazy_zeros((n_cores and MAX_THREADS * self._scratch_bytes(),), np.uint8))
         self.machine["queue_room"] = QUEUE_SIZE
 
     @staticmethod
@@ -254,7 +254,7 @@ class MachineArrays:
         new["next_open"][-1] = m["free_transaction"]
         m["free_transaction"] = len(old)
         self.place("transactions", new, "n_transactions")
-        packets = zeros_in_cache_lines(len(new), PACKET_DTYPE)
+        packets = lazy_zeros((len(new),), PACKET_DTYPE)
         packets[: len(old)] = self["packets"]
         self.place("packets", packets)
         self._grow_flits()
@@ -263,7 +263,7 @@ class MachineArrays:
     def _grow_flits(self):
         """A flit packet for each transaction."""
         if self.flits is not None:
-            packets = zeros_in_cache_lines(len(self["transactions"]), PACKET)
+            packets = lazy_zeros((len(self["transactions"]),), PACKET)
             old = self.flits.arrays.get("packets", packets[:0])[: len(packets)]
             packets[: len(old)] = old
             self.flits.place_packets(packets)
@@ -271,7 +271,7 @@ class MachineArrays:
     def _grow_staging(self, count):
         m = self.machine
         slots, left = len(self["staging_free"]), int(m["staging_left"])
-        staging = np.zeros((slots + count, int(m["staging_bytes"])), np.uint8)
+        staging = lazy_zeros((slots + count, int(m["staging_bytes"])), np.uint8)
         staging[:slots] = self["staging"]
         free, uses = np.zeros(slots + count, np.int64), np.zeros(slots + count, np.int64)
         free[:left] = self["staging_free"][:left]
@@ -299,7 +299,7 @@ class MachineArrays:
     def add_chunks(self):
         """Make a slab of DRAM chunks; its pages cost memory only when they are written."""
         m = self.machine
-        slab = np.zeros((CHUNKS_PER_SLAB, CHUNK_BYTES), np.uint8)
+        slab = lazy_zeros((CHUNKS_PER_SLAB, CHUNK_BYTES), np.uint8)
         self.slabs.append(slab)
         start = int(m["n_spare"])
         addresses = slab.ctypes.data + np.arange(CHUNKS_PER_SLAB - 1, -1, -1) * CHUNK_BYTES
@@ -338,4 +338,4 @@ class MachineArrays:
         self._arrays.clear()
         self._idle.clear()
         self.slabs.clear()
-        self.l1 = None
+        self.l1 = self.l1_of_tiles = None

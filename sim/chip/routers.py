@@ -18,7 +18,7 @@ from tensim.sim.errors import UsageError
 OTHER_NAMES = 40  # coordinates from here on name columns and rows of Ethernet tiles that have no other name
 EVENTS = 128  # of a router in the event heap: its turns, and what is on its way to it
 PER_THREAD = "threads noc_words traffic stalls".split()
-PER_CORE = "cores l1 semaphore_writers".split()
+PER_CORE = "cores semaphore_writers".split()
 DIRECTION_NAMES = ("north", "south", "east", "west")
 STEPS = (
     "write_noc credit_noc poll_sender poll_receiver send credit write chunk increment forward complete acknowledge "
@@ -97,11 +97,9 @@ class Routers:
             for name in names:
                 old = arrays[name]
                 new = np.zeros((len(old) + more, *old.shape[1:]), old.dtype)
-                # Of L1 what a host has written: the rest takes no memory as long as nobody writes
-                kept = np.flatnonzero(old.view(np.uint64).any(axis=1)) if name == "l1" else slice(len(old))
-                new[kept] = old[kept]
+                new[: len(old)] = old
                 arrays.place(name, new)
-        arrays.l1 = arrays["l1"][: self.first]
+        arrays.place("l1", arrays.l1_of_tiles[: self.first + count])
         width = self.chip.arch.noc_size[0]
         self._name_tiles()
         tiles, cores, threads = arrays["tiles"], arrays["cores"], arrays["threads"]

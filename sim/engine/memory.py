@@ -3,6 +3,9 @@
 Addresses are int64; nothing here checks bounds, the callers do.
 """
 
+from math import prod
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+
 import numpy as np
 
 from tensim.sim.engine.compiled import Intrinsic, arrayobj, cgutils, ir, types
@@ -23,6 +26,15 @@ def zeros_in_cache_lines(count, dtype):
     room = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
     start = -room.ctypes.data % CACHE_LINE
     return room[start : start + count * dtype.itemsize].view(dtype)
+
+
+def lazy_zeros(shape, dtype):
+    """Zeros that begin with a page and take memory where they are touched.
+
+    `np.zeros` asks for pages of 2 MB, and clears by hand what comes from memory that was used before.
+    """
+    memory = mmap(-1, max(prod(shape) * np.dtype(dtype).itemsize, 1), flags=MAP_PRIVATE | MAP_ANONYMOUS)
+    return np.frombuffer(memory, dtype, prod(shape)).reshape(shape)
 
 
 def _scalar_load(bits, signed):
