@@ -8,7 +8,7 @@ import functools
 import importlib
 
 from tensim.sim.engine import machine_code
-from tensim.sim.engine.cache import CHECKS, COPROCESSOR, FABRIC, STOPS, digest_apart
+from tensim.sim.engine.cache import CHECKS, COPROCESSOR, FABRIC, PACKETS, STOPS, digest_apart
 from tensim.sim.errors import SimulatorError
 
 
@@ -97,6 +97,10 @@ router_event = EntryPointApart(FABRIC, "cores.fabric.events", "router_event", 3)
 check_event = EntryPointApart(CHECKS, "cores.checks.events", "check_event", 3)
 spread_bytes = EntryPointApart(CHECKS, "cores.checks.races", "spread_bytes", 4)
 run_to_stop = EntryPointApart(STOPS, "chip.stops", "run_to_stop", 3)
+packets_send = EntryPointApart(PACKETS, "register_level.packets", "send", 11)
+packets_send_to_all = EntryPointApart(PACKETS, "register_level.packets", "send_to_all", 10)
+packets_answer = EntryPointApart(PACKETS, "register_level.packets", "answer", 3)
+packets_run = EntryPointApart(PACKETS, "register_level.packets", "run", 4)
 replay_front_end = EntryPoint("cores.niu.replayed_events", "front_end", 1)
 encode_tiles = EntryPoint("cores.numerics.host_formats", "encode_tiles", 5)
 decode_tiles = EntryPoint("cores.numerics.host_formats", "decode_tiles", 5)

@@ -25,7 +25,7 @@ class RegisterChip:
     `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles; `link`: what
     reaches the host's memory (`HostMemory`).
 
-    A tile's name is the pair of coordinates by which the driver knows it.  `report(error)` is told of a tile that stopped; `data`,
+    A tile's name is the pair of coordinates by which the driver knows it; `channels` then has the number of the channel by name.  `report(error)` is told of a tile that stopped; `data`,
     `fast`, `lenient`: as for `RegisterTile`.
     """
 
@@ -42,8 +42,8 @@ class RegisterChip:
         self.tiles = {}  # by name, of workers that somebody has reached
         self._awake = set()  # names of tiles in which something may happen by itself
         memories = [SparseMemory() for _ in channels]
-        self._channels = {place: channel for channel, places in enumerate(channels) for place in places}
-        self._others = {place: memories[channel] for place, channel in self._channels.items()}
+        self.channels = {place: channel for channel, places in enumerate(channels) for place in places}
+        self._others = {place: memories[channel] for place, channel in self.channels.items()}
         self._ports = self._physical_ports(channels)
         name, physical = PCIE_TILE[arch.name]
         self.host = self._others[name] = HostMemory(arch.name, link, self.tell)
@@ -99,13 +99,14 @@ class RegisterChip:
         """Is it the PCIe tile, behind which the host's memory lies?"""
         return place in self._hosts
 
-    def channel(self, place):
-        """The DRAM channel of a tile, None for others."""
-        return self._channels.get(place)
+    @property
+    def workers(self):
+        """Names of the Tensix tiles."""
+        return list(self._physical)
 
     def place(self, noc, x, y):
         """The name of the tile that coordinates mean: translated ones for both NoCs, physical ones from a NoC's own corner."""
-        if any((x, y) in names for names in (self._physical, self._channels, self._ethernet, self._hosts)):
+        if any((x, y) in names for names in (self._physical, self.channels, self._ethernet, self._hosts)):
             return x, y
         width, height = self.arch["chip.noc_grid"]
         physical = (x, y) if noc == 0 else (width - 1 - x, height - 1 - y)
@@ -167,6 +168,7 @@ class RegisterChip:
             horizon = min(until, begin + look_ahead)
             if alone:  # it goes on until something comes, or what it sends arrives
                 horizon = max(horizon, until if due is None else min(until, due - 1))
+            self.network.advance(horizon)
             due_places = self.network.places_due(horizon)
             for place in due_places:
                 if place not in self.tiles:
@@ -195,6 +197,8 @@ class RegisterChip:
                 self._send(tile, request, cycle)
                 if alone:
                     horizon = min(horizon, max(cycle + network.look_ahead, tile.now))
+            if tile.requests:  # what comes of them in the tile itself
+                network.advance(horizon)
             was_asked, tile.requests = bool(tile.requests), []
             if not was_asked:
                 network.happen(place, until)

@@ -1,24 +1,43 @@
-"""Transfers between tiles of a chip at register level: when what they bring is there, and what it does.
+"""Requests between tiles of a chip at register level: when what they bring is there, and what it does.
 
-Latencies and ports are those of the other levels: a head takes `noc.niu_to_router_cycles`, `noc.hop_cycles` a hop and
-`noc.router_to_niu_cycles`; packets leave and enter an NIU one after another, and take each link on their way where it is free;
-L1 and DRAM have their latencies, a DRAM channel its rate.  There are no virtual channels and no buffers that fill: a packet that
-waits holds nothing, and those of a multicast take no links.
+NoCs, L1 ports and DRAM channels are the packet model's and the DRAM model's of the other levels
+(`tensim.sim.register_level.packets`); the host's memory has a rate and a latency.
 """
 
 import heapq
 import itertools
 import math
+from dataclasses import dataclass
 
-from tensim.sim.noc.topology import next_hop
+import numpy as np
+
+from tensim.sim import state as st
+from tensim.sim.chip.arrays import MachineArrays
+from tensim.sim.engine.entry_points import packets_answer, packets_run, packets_send, packets_send_to_all
+from tensim.sim.engine.event_heap import KEY_BITS
+from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.register_level import niu as registers
-from tensim.sim.register_level.calendar import Calendar
+from tensim.sim.register_level import packets
 from tensim.sim.register_level.tile import RegisterTile
 
 HEAD = ("niu_to_router_cycles", "hop_cycles", "router_to_niu_cycles")  # of the shortest way between two tiles
-HOST = "host"  # its port
 INCREMENT, SWAP_4 = 1, 7  # instructions of an atomic
 WRAP_SHIFT, OPERATION_SHIFT = 2, 12  # bits of the word with the instruction; the lowest two name one of four words
+NOTICES = 4096  # rows for what has happened; more take another call
+
+
+@dataclass
+class Transfer:
+    """A request under way.  `content`: its data, of a read those that it has found; `old`: what an atomic has found; `left`:
+    answers that it waits for.
+    """
+
+    tile: RegisterTile
+    request: registers.Request
+    targets: dict  # places by number of the tile
+    left: int
+    content: bytes = b""
+    old: bytes = b""
 
 
 class Network:
@@ -30,28 +49,52 @@ class Network:
 
     def __init__(self, chip):
         self._chip, self._arch = chip, chip.arch
-        self._order, self._routes = itertools.count(), {}
-        self._ends = self._arch["noc.niu_to_router_cycles"] + self._arch["noc.router_to_niu_cycles"]
-        self._calendars = {}  # by port, link or DRAM channel
+        self._order, self._tags = itertools.count(), itertools.count()
         self.effects = {}
         self._pending = []  # heap of (cycle, place) of effects, and of some that have happened
+        self._under_way = {}  # by tag
         # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
         per_ns = 1000 / self._arch.clock_mhz
-        self._host_read, self._host_write = (
-            (self._arch[f"pcie.{name}_bytes_per_ns"] * per_ns, round(self._arch[f"pcie.{name}_latency_ns"] / per_ns))
-            for name in ("write", "read")
-        )
+        self._host = {
+            is_write: (self._arch[f"pcie.{name}_bytes_per_ns"] * per_ns, round(self._arch[f"pcie.{name}_latency_ns"] / per_ns))
+            for is_write, name in ((False, "write"), (True, "read"))
+        }
+        self._host_free = {False: 0, True: 0}
         self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
+        self._free = {}  # cycle from which a tile's NIU takes the next request, by (number of the tile, NoC)
+        self._linked = set()  # (number of the tile, NoC) whose last multicast keeps its path
+        self._notices = np.zeros(NOTICES, packets.NOTICE)
+        self._arrays = MachineArrays(self._arch, "off", "packet")
+        self._machine = self._arrays.address
+        self._width = self._arch.noc_size[0]
+        self._place_tiles()
+
+    def _place_tiles(self):
+        """Tell the models which tiles are DRAM, and which take multicasts."""
+        arch, tiles, mask = self._arch, self._arrays["tiles"], self._arrays["workers_mask"]
+        per_tile = arch["dram.banks_per_tile"]
+        self._room = per_tile * arch.dram_bank_bytes
+        for place, channel in self._chip.channels.items():
+            if self._is_on_grid(place):
+                first = arch.dram_tiles.get(self._chip.physical(place), channel * per_tile % arch.dram_banks)
+                tiles[self._number(place)] = (st.TILE_DRAM, first, -1)
+        for place in self._chip.workers:
+            mask[self._number(place)] = 1
 
     @property
     def due_at(self):
-        """Cycle of the next effect anywhere, None when there is none."""
+        """Cycle at which something happens next, or may: None when nothing is under way."""
+        effect = None
         while self._pending:
             cycle, place = self._pending[0]
             if self.next_at(place) == cycle:
-                return cycle
+                effect = cycle
+                break
             heapq.heappop(self._pending)  # it has happened
-        return None
+        if not self._arrays.machine["event_heap_size"]:
+            return effect
+        event = int(self._arrays["event_heap"][0]) >> KEY_BITS
+        return event if effect is None else min(event, effect)
 
     def places_due(self, until):
         """Places at which something happens up to a cycle."""
@@ -86,15 +129,16 @@ class Network:
 
     def send(self, tile, request, now):
         """Take a tile's request at a cycle."""
-        if request.size > self._arch["noc.max_packet_bytes"]:
-            self._chip.tell(f"tile {tile.place} asks a NoC for {request.size} bytes at once, which is no packet")
-            return
         noc, targets = request.noc, self._targets(tile, request)
         strangers = [place for place in targets if not self._is_on_grid(place)]
-        if strangers:
-            self._chip.tell(
-                f"tile {tile.place} sends a request to {strangers[0][0]}-{strangers[0][1]} of NoC {noc}, where no tile is"
-            )
+        refusal = ""
+        if request.size > self._arch["noc.max_packet_bytes"]:
+            refusal = f"asks a NoC for {request.size} bytes at once, which is no packet"
+        elif strangers:
+            refusal = f"sends a request to {strangers[0][0]}-{strangers[0][1]} of NoC {noc}, where no tile is"
+        if refusal:
+            tile.niu.taken(request)
+            self._chip.tell(f"tile {tile.place} {refusal}")
             return
         count = tile.niu.count
         count(noc, registers.ACCEPTED)
@@ -102,16 +146,46 @@ class Network:
             count(noc, registers.READS_SENT)
             count(noc, registers.READS_STARTED)
             count(noc, registers.OUTSTANDING + request.identifier)
-            self._read(tile, request, targets[0], now)
+        else:
+            sent, started = _counters(request)
+            if started is not None:
+                count(noc, started)
+            if request.is_marked:
+                count(noc, registers.OUTSTANDING + request.identifier, len(targets))
+            if request.kind != "write":  # which is sent when its last flit has left
+                count(noc, sent)
+        self._start(tile, request, targets, now)
+
+    def _start(self, tile, request, targets, now):
+        tag, noc, source = next(self._tags), request.noc, self._number(tile.coordinates)
+        transfer = Transfer(tile, request, {self._number(place): place for place in targets}, len(targets))
+        if request.kind == "write":
+            transfer.content = bytes(tile.read(request.local, request.size))
+            tile.niu.count(noc, registers.OUTGOING + request.identifier)
+        begin = max(now, self._free.get((source, noc), 0))
+        self._free[source, noc] = begin + 1
+        self._make_room()
+        kind = packets.KINDS[request.kind]
+        is_answered = request.is_marked or request.kind == "read"
+        answer = packets.ANSWERED if is_answered else packets.POSTED
+        self._under_way[tag] = transfer
+        if request.is_broadcast:
+            flags = packets.LINKED_BEFORE * ((source, noc) in self._linked) | packets.KEPT * request.is_linked
+            flags |= packets.LOOPS_BACK * request.includes_source
+            (self._linked.add if request.is_linked else self._linked.discard)((source, noc))
+            packets_send_to_all(self._machine, tag, kind, noc, source, self._corners(request), request.size, flags, answer, begin)
             return
-        sent, started = _counters(request)
-        if started is not None:
-            count(noc, started)
-        if request.is_marked:
-            count(noc, registers.OUTSTANDING + request.identifier, len(targets))
-        if request.kind != "write":  # which is sent when its last flit has left
-            count(noc, sent)
-        self._bring(tile, request, targets, now)
+        (target,) = transfer.targets
+        if self._chip.is_host(targets[0]) and is_answered:
+            answer = packets.BY_HOST
+        vc = request.static_vc % STATIC_VCS if request.static_vc is not None else DYNAMIC_VC
+        address = request.remote % self._room
+        packets_send(self._machine, tag, kind, noc, source, target, address, request.size, vc, answer, begin)
+
+    def _make_room(self):
+        machine = self._arrays.machine
+        if machine["n_transactions"] - machine["transactions_used"] < 2 * packets.MARGIN:
+            self._arrays.grow_transactions(len(self._arrays["transactions"]))
 
     def _targets(self, tile, request):
         """Places of the tiles that a request goes to, as the host names them."""
@@ -121,116 +195,97 @@ class Network:
         found = self._chip.rectangle(request.noc, (x0, y0), (x, y))
         return [one for one in found if one != tile.coordinates or request.includes_source]
 
+    def _corners(self, request):
+        """The corners of a multicast in the direction in which its NoC goes from one to the other: x0, y0, x1, y1, 8 bits each."""
+        x, y, x0, y0 = registers.corners(request.place)
+        places = (self._chip.physical(self._chip.place(request.noc, *one)) for one in ((x0, y0), (x, y)))
+        (left, right), (top, bottom) = (sorted(values) for values in zip(*places, strict=True))
+        if request.noc == 0:
+            return left | top << 8 | right << 16 | bottom << 24
+        return right | bottom << 8 | left << 16 | top << 24
+
     def _is_on_grid(self, place):
         (x, y), (width, height) = self._chip.physical(place), self._arch["chip.noc_grid"]
         return 0 <= x < width and 0 <= y < height
 
-    def _flits(self, size):
-        return 1 + math.ceil(size / self._arch["noc.flit_bytes"])
+    def _number(self, place):
+        x, y = self._chip.physical(place)
+        return y * self._width + x
 
-    def _route(self, noc, source, target):
-        """Links between routers on the way of a packet: (NoC, tile, direction) (`tensim.sim.noc.topology`)."""
-        key = noc, source, target
-        if key not in self._routes:
-            (width, height), route = self._arch["chip.noc_grid"], []
-            tile, end = (y * width + x for x, y in map(self._chip.physical, (source, target)))
-            while tile != end:
-                direction, following = next_hop.py_func(width, height, noc, tile, end)
-                route.append((noc, tile, direction))
-                tile = following
-            self._routes[key] = tuple(route)
-        return self._routes[key]
+    # --- what becomes of them
 
-    def _way(self, noc, source, target):
-        """Cycles of a head from NIU to NIU when nothing is in its way."""
-        return self._arch["noc.hop_cycles"] * len(self._route(noc, source, target)) + self._ends
+    def advance(self, until):
+        """Let packets move up to a cycle: what they do until then is among the effects."""
+        rows, arrays = self._notices, self._arrays
+        while arrays.machine["event_heap_size"] and int(arrays["event_heap"][0]) >> KEY_BITS <= until:
+            self._make_room()
+            packets_run(self._machine, until, rows.ctypes.data, NOTICES)
+            for tag, what, cycle, number, index in rows[1 : 1 + int(rows[0]["tag"])].tolist():
+                self._noticed(self._under_way[tag], tag, what, cycle, number, index)
 
-    def _travel(self, noc, source, target, at, flits):
-        """Cycle at which the head of a packet that leaves at a cycle comes to the other NIU: it takes each link behind others."""
-        at += self._arch["noc.niu_to_router_cycles"]
-        for link in self._route(noc, source, target):
-            at = self._taken(link, at, flits) + self._arch["noc.hop_cycles"]
-        return at + self._arch["noc.router_to_niu_cycles"]
+    def _noticed(self, transfer, tag, what, cycle, number, index):
+        tile, request = transfer.tile, transfer.request
+        if what == packets.BEGUN:
+            if request.is_broadcast:
+                self._free[number, request.noc] = max(self._free[number, request.noc], cycle)
+            self.at(tile.coordinates, cycle, lambda cycle: tile.command_taken(request, cycle))
+        elif what == packets.LEFT:
+            if request.kind == "write":
+                self.at(tile.coordinates, cycle, lambda cycle: self._left(tile, request, cycle))
+        elif what == packets.AT_TARGET:
+            self._reach(transfer, tag, cycle, number, index)
+        else:
+            self._finish(transfer, tag)
+            self.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
 
-    def _taken(self, port, at, cycles):
-        """Book a port from a cycle on: the cycle at which it begins."""
-        return self._calendars.setdefault(port, Calendar()).take(at, cycles)
+    def _left(self, tile, request, cycle):
+        tile.count(request.noc, _counters(request)[0], cycle)
+        tile.count(request.noc, registers.OUTGOING + request.identifier, cycle, -1)
 
-    def _memory(self, place, at, size, is_write):
-        """Cycle at which a tile's memory has done its part of a request that comes at a cycle."""
-        arch, channel = self._arch, self._chip.channel(place)
-        if self._chip.is_host(place):
-            bytes_a_cycle, latency = self._host_write if is_write else self._host_read
-            cycles = math.ceil(size / bytes_a_cycle)
-            return self._taken((HOST, is_write), at, cycles) + cycles + latency
-        if channel is None:
-            return at + arch["l1.noc_write_latency" if is_write else "l1.noc_access_latency"]
-        cycles = math.ceil(size / arch["dram.bank_bytes_per_cycle"])
-        latency = arch["dram.write_latency" if is_write else "dram.read_latency"]
-        return self._taken(channel, at, cycles) + cycles + latency
+    def _reach(self, transfer, tag, cycle, number, index):
+        """A request is at a target."""
+        request, target = transfer.request, transfer.targets[number]
+        if self._chip.is_host(target):
+            cycle = self._served_by_host(request, cycle)
+            if request.is_marked or request.kind == "read":
+                packets_answer(self._machine, index, cycle)
+        if not request.is_marked and request.kind != "read":
+            self._finish(transfer, tag)
 
-    def _read(self, tile, request, target, now):
-        noc, flits = request.noc, self._flits(request.size)
-        at = self._travel(noc, tile.coordinates, target, self._taken((tile.coordinates, noc, "out"), now, 1), 1)
-        ready = self._memory(target, at, request.size, False)
+        def happen(cycle):
+            if request.kind == "read":
+                transfer.content = self._chip.tile(*target).read(request.remote, request.size)
+            else:
+                transfer.old = self._carry_out(request, target, transfer.content, cycle)
 
-        def answer(cycle):
-            content = self._chip.tile(*target).read(request.remote, request.size)
-            leaves = self._taken((target, noc, "out"), cycle, flits)
-            head = self._travel(noc, target, tile.coordinates, leaves, flits)
-            begins = self._taken((tile.coordinates, noc, "in"), head, flits)
-            there = begins + flits + self._arch["l1.noc_write_latency"]
-            self.at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
+        self.at(target, cycle, happen)
 
-        def arrive(cycle, content):
-            tile.take(request.local, content, cycle)
-            tile.count(noc, registers.READ_RESPONSES, cycle)
-            tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
+    def _served_by_host(self, request, cycle):
+        """Cycle at which the host's memory has done its part of a request."""
+        is_write = request.kind != "read"
+        rate, latency = self._host[is_write]
+        end = max(cycle, self._host_free[is_write]) + math.ceil(request.size / rate)
+        self._host_free[is_write] = end
+        return end + latency
 
-        self.at(target, ready, answer)
+    def _finish(self, transfer, tag):
+        transfer.left -= 1
+        if transfer.left == 0:
+            del self._under_way[tag]
 
-    def _bring(self, tile, request, targets, now):
-        """A write or an atomic: the data leave the tile, come to each target, and answers come back."""
-        noc, arch = request.noc, self._arch
-        flits = self._flits(request.size) if request.kind == "write" else 2
-        reads = request.kind == "write"
-        ready = now + (arch["l1.noc_access_latency"] if reads else 0)
-        leaves = self._taken((tile.coordinates, noc, "out"), ready, flits)
-        if reads:
-            tile.niu.count(noc, registers.OUTGOING + request.identifier)
-
-        def sent(cycle):
-            tile.count(noc, _counters(request)[0], cycle)
-            tile.count(noc, registers.OUTGOING + request.identifier, cycle, -1)
-
-        def depart(cycle):
-            content = b""
-            if reads:
-                content = bytes(tile.read(request.local, request.size))
-                self.at(tile.coordinates, cycle + flits, sent)
-            for target in targets:
-                if request.is_broadcast:
-                    at = cycle + self._way(noc, tile.coordinates, target)
-                else:
-                    at = self._travel(noc, tile.coordinates, target, cycle, flits)
-                at = self._taken((target, noc, "in"), at, flits) + flits
-                there = self._memory(target, at, request.size, True)
-                self.at(target, there, lambda cycle, target=target: arrive(cycle, target, content))
-
-        def arrive(cycle, target, content):
-            old = self._carry_out(request, target, content, cycle)
-            if request.is_marked:
-                back = cycle + self._way(noc, target, tile.coordinates)
-                self.at(tile.coordinates, back, lambda cycle: answered(cycle, old))
-
-        def answered(cycle, old):
-            is_atomic = request.kind == "atomic"
-            tile.count(noc, registers.ATOMIC_RESPONSES if is_atomic else registers.WRITE_ACKS, cycle)
-            tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
-            if is_atomic:
-                tile.take(request.answer[1], old, cycle)
-
-        self.at(tile.coordinates, leaves, depart)
+    def _answered(self, transfer, cycle):
+        """Data, an old value or an acknowledgement are home."""
+        tile, request = transfer.tile, transfer.request
+        if request.kind == "read":
+            tile.take(request.local, transfer.content, cycle)
+            counter = registers.READ_RESPONSES
+        elif request.kind == "atomic":
+            tile.take(request.answer[1], transfer.old, cycle)
+            counter = registers.ATOMIC_RESPONSES
+        else:
+            counter = registers.WRITE_ACKS
+        tile.count(request.noc, counter, cycle)
+        tile.count(request.noc, registers.OUTSTANDING + request.identifier, cycle, -1)
 
     def _enabled(self, request, tile, address):
         """The bytes that an inline write leaves: of those that it does not enable, what is there.

@@ -25,7 +25,8 @@ WRITES_SENT, POSTED_WRITES_SENT, WRITES_STARTED, POSTED_WRITES_STARTED = 0xA, 0x
 READS_STARTED, ATOMICS_STARTED = 0xE, 0xF
 OUTSTANDING, OUTGOING = 0x10, 0x20  # one for each of 16 transaction identifiers
 # of CONTROL
-ATOMIC, WRITE, INLINE, MARKED, BROADCAST, INCLUDES_SOURCE = (1 << bit for bit in (0, 1, 3, 4, 5, 17))
+ATOMIC, WRITE, INLINE, MARKED, BROADCAST, LINKED, STATIC, INCLUDES_SOURCE = (1 << bit for bit in (0, 1, 3, 4, 5, 6, 7, 17))
+VC_SHIFT, VC_MASK = 13, 7
 MASK = 0xFFFFFFFF
 
 
@@ -46,10 +47,13 @@ class Request:
     identifier: int
     is_marked: bool
     is_broadcast: bool
+    is_linked: bool
     includes_source: bool
     value: int
     operation: int
     answer: tuple  # place and address of an atomic's old value
+    static_vc: int | None  # None: routers choose
+    buffer: int  # first word of its command buffer
 
 
 class Niu:
@@ -85,8 +89,11 @@ class Niu:
             return None
         if inside != self.go or not int(self.registers[(address - NIUS) // 4]) & 1:
             return None
-        self.registers[(address - NIUS) // 4] = 0  # taken
         return self._request(noc, (noc * NIU_BYTES + buffer * self.buffer_bytes) // 4)
+
+    def taken(self, request):
+        """A request has left its command buffer, which takes the next one."""
+        self.registers[request.buffer + self.go // 4] = 0
 
     def _request(self, noc, first):
         words = self.registers
@@ -95,7 +102,8 @@ class Niu:
         answer, answer_place = self._address(first + RETURN // 4)
         identifier = int(words[first + TAG // 4]) >> 10 & 15
         is_marked, is_broadcast = bool(control & MARKED), bool(control & BROADCAST)
-        shared = {"noc": noc, "identifier": identifier, "is_marked": is_marked, "is_broadcast": is_broadcast,
+        is_linked, static_vc = bool(control & LINKED), control >> VC_SHIFT & VC_MASK if control & STATIC else None
+        shared = {"noc": noc, "buffer": first, "is_linked": is_linked, "static_vc": static_vc, "identifier": identifier, "is_marked": is_marked, "is_broadcast": is_broadcast,
                   "includes_source": bool(control & INCLUDES_SOURCE), "value": int(words[first + self.data // 4]),
                   "operation": length, "answer": (answer_place, answer)}  # fmt: skip
         if control & ATOMIC:
