@@ -5,8 +5,9 @@ hash of every source file that can hold compiled code (`COMPILED`) and of the ve
 anywhere there starts a fresh cache.  Inside it a function lies under its module's name, not under the path of its file:
 a checkout, its copies and an installed wheel of the same sources share what one of them has compiled.
 
-The checker of kernels (`CHECKS`), the coprocessor at instruction level (`COPROCESSOR`), routers (`FABRIC`), requests of the register
-level (`PACKETS`) and the loop of a debugger (`STOPS`) are apart: the engine calls them by address, or they the engine, so a change of one alone compiles it alone.
+The checker of kernels (`CHECKS`), the coprocessor at instruction level (`COPROCESSOR`), routers (`FABRIC`), requests of the
+register level (`PACKETS`) and the loop of a debugger (`STOPS`) are apart: the engine calls them by address, or they the engine, or
+both stand on the same models, so a change of one alone compiles it alone.
 """
 
 import functools
@@ -65,7 +66,7 @@ def source_digest():
 
 
 def digest_apart(parts):
-    """Hash of the sources of `CHECKS`, `COPROCESSOR`, `FABRIC`, `PACKETS` or `STOPS` and of the tables beside them (hex, 16 digits)."""
+    """Hash of the sources of a part that is apart, and of the tables beside them (hex, 16 digits)."""
     digest = hashlib.sha256()
     for name, path in compiled_sources(parts).items():
         digest.update(name.encode())

@@ -25,8 +25,8 @@ class RegisterChip:
     `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles; `link`: what
     reaches the host's memory (`HostMemory`).
 
-    A tile's name is the pair of coordinates by which the driver knows it; `channels` then has the number of the channel by name.  `report(error)` is told of a tile that stopped; `data`,
-    `fast`, `lenient`: as for `RegisterTile`.
+    A tile's name is the pair of coordinates by which the driver knows it; the attribute `channels` has the number of the channel by
+    name.  `report(error)` is told of a tile that stopped; `data`, `fast`, `lenient`: as for `RegisterTile`.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class RegisterChip:
 
     def rectangle(self, noc, begin, end):
         """Names of the workers in a rectangle of a NoC's coordinates, whose corners it takes in its own direction."""
-        places = self.place(noc, *begin), self.place(noc, *end)
-        (x0, x1), (y0, y1) = (sorted(values) for values in zip(*places, strict=True))
-        return [place for place in self._physical if x0 <= place[0] <= x1 and y0 <= place[1] <= y1]
+        corners = (self.physical(self.place(noc, *corner)) for corner in (begin, end))
+        (x0, x1), (y0, y1) = (sorted(values) for values in zip(*corners, strict=True))
+        return [place for place, (x, y) in self._physical.items() if x0 <= x <= x1 and y0 <= y <= y1]
 
     # --- the host
 

@@ -56,7 +56,10 @@ class Network:
         # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
         per_ns = 1000 / self._arch.clock_mhz
         self._host = {
-            is_write: (self._arch[f"pcie.{name}_bytes_per_ns"] * per_ns, round(self._arch[f"pcie.{name}_latency_ns"] / per_ns))
+            is_write: (
+                self._arch[f"pcie.{name}_bytes_per_ns"] * per_ns,
+                round(self._arch[f"pcie.{name}_latency_ns"] / per_ns),
+            )
             for is_write, name in ((False, "write"), (True, "read"))
         }
         self._host_free = {False: 0, True: 0}
@@ -173,7 +176,9 @@ class Network:
             flags = packets.LINKED_BEFORE * ((source, noc) in self._linked) | packets.KEPT * request.is_linked
             flags |= packets.LOOPS_BACK * request.includes_source
             (self._linked.add if request.is_linked else self._linked.discard)((source, noc))
-            packets_send_to_all(self._machine, tag, kind, noc, source, self._corners(request), request.size, flags, answer, begin)
+            packets_send_to_all(
+                self._machine, tag, kind, noc, source, self._corners(request), request.size, flags, answer, begin
+            )
             return
         (target,) = transfer.targets
         if self._chip.is_host(targets[0]) and is_answered:

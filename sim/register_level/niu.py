@@ -25,7 +25,9 @@ WRITES_SENT, POSTED_WRITES_SENT, WRITES_STARTED, POSTED_WRITES_STARTED = 0xA, 0x
 READS_STARTED, ATOMICS_STARTED = 0xE, 0xF
 OUTSTANDING, OUTGOING = 0x10, 0x20  # one for each of 16 transaction identifiers
 # of CONTROL
-ATOMIC, WRITE, INLINE, MARKED, BROADCAST, LINKED, STATIC, INCLUDES_SOURCE = (1 << bit for bit in (0, 1, 3, 4, 5, 6, 7, 17))
+ATOMIC, WRITE, INLINE, MARKED, BROADCAST, LINKED, STATIC, INCLUDES_SOURCE = (
+    1 << bit for bit in (0, 1, 3, 4, 5, 6, 7, 17)
+)
 VC_SHIFT, VC_MASK = 13, 7
 MASK = 0xFFFFFFFF
 
@@ -102,10 +104,12 @@ class Niu:
         answer, answer_place = self._address(first + RETURN // 4)
         identifier = int(words[first + TAG // 4]) >> 10 & 15
         is_marked, is_broadcast = bool(control & MARKED), bool(control & BROADCAST)
-        is_linked, static_vc = bool(control & LINKED), control >> VC_SHIFT & VC_MASK if control & STATIC else None
-        shared = {"noc": noc, "buffer": first, "is_linked": is_linked, "static_vc": static_vc, "identifier": identifier, "is_marked": is_marked, "is_broadcast": is_broadcast,
-                  "includes_source": bool(control & INCLUDES_SOURCE), "value": int(words[first + self.data // 4]),
-                  "operation": length, "answer": (answer_place, answer)}  # fmt: skip
+        shared = {
+            "noc": noc, "buffer": first, "identifier": identifier, "is_marked": is_marked, "is_broadcast": is_broadcast,
+            "is_linked": bool(control & LINKED), "includes_source": bool(control & INCLUDES_SOURCE),
+            "static_vc": control >> VC_SHIFT & VC_MASK if control & STATIC else None,
+            "value": int(words[first + self.data // 4]), "operation": length, "answer": (answer_place, answer),
+        }  # fmt: skip
         if control & ATOMIC:
             return Request(kind="atomic", place=target_place, remote=target, local=0, size=4, **shared)
         if control & WRITE and control & INLINE:

@@ -1,9 +1,9 @@
 """Requests of the register level in the packet model: from a command buffer to the target's memory, and the answer's way back.
 
-NoC, L1 ports and DRAM channels are those of the other levels (`tensim.sim.noc.packet`, `tensim.sim.dram.channel`).  What a request does
-to memory is Python's (`tensim.sim.register_level.network`): it is told by notices when a request has left its command buffer, when
-its data have left, when it is at its target, and when the answer is home.  Requests may be given for cycles up to a look-ahead before
-the newest event: such a head comes to its first links behind others that came there meanwhile.
+NoC, L1 ports and DRAM channels are those of the other levels (`tensim.sim.noc.packet`, `tensim.sim.dram.channel`).  What a request
+does to memory is Python's (`tensim.sim.register_level.network`): it is told by notices when a request has left its command buffer,
+when its data have left, when it is at its target, and when the answer is home.  Requests may be given for cycles up to a look-ahead
+before the newest event: such a head comes to its first links behind others that came there meanwhile.
 """
 
 import numpy as np
@@ -248,9 +248,7 @@ def reserve_path(m, notices, index, now):
     note(notices, x.value, BEGUN, left, x.source, n)
     note(notices, x.value, LEFT, free, x.source, n)
     for i in range(n):
-        one = new_request(
-            m, x.value, x.kind, x.noc, x.source, receivers_of(m)[2 * i], x.size, x.posted
-        )
+        one = new_request(m, x.value, x.kind, x.noc, x.source, receivers_of(m)[2 * i], x.size, x.posted)
         packets_of(m)[one].delivered = 1
         schedule(m, receivers_of(m)[2 * i + 1], transactions_of(m)[one].key, one)
     free_transaction(m, index)

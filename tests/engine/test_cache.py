@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, FABRIC, STOPS, compiled_sources
+from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, FABRIC, PACKETS, STOPS, compiled_sources
 
 IMPORTS = """
 import importlib, sys
@@ -23,6 +23,7 @@ PLAIN = {
     "tensim.sim.cores.kernels",
     "tensim.sim.cores.riscv",
     "tensim.sim.errors",
+    "tensim.sim.register_level",
     "tensim.traces",
     "tensim.traces.light_metal",
 }
@@ -30,6 +31,8 @@ PLAIN = {
 
 def test_all_that_compiled_code_imports_is_part_of_the_hash():
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=300, check=True)
-    covered = {f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR, *FABRIC, *STOPS))}
+    covered = {
+        f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR, *FABRIC, *STOPS, *PACKETS))
+    }
     assert set(done.stdout.split()) - covered - PLAIN <= set()
     assert "tensim.sim.loop.event_loop" in covered

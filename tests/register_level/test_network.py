@@ -206,6 +206,43 @@ def test_a_write_is_sent_when_it_has_left(chip):
     assert chip.counter(one, niu.WRITES_SENT) == 1
 
 
+def free_command_buffers(chip, place, noc=0):
+    """Cycles at which a tile's first command buffer becomes free, up to 3,000 cycles from now."""
+    size, _, go, *_ = niu.LAYOUTS[chip.arch.name]
+    found, taken = [], False
+    for _ in range(1500):
+        chip.chip.run(chip.chip.now + 2)
+        was, taken = taken, chip.chip.tile(*place).read(niu.NIUS + noc * niu.NIU_BYTES + go, 4) != bytes(4)
+        if was and not taken:
+            found.append(chip.chip.now)
+    return found
+
+
+def test_a_command_buffer_is_free_when_its_packet_has_begun_to_leave(chip):
+    """The second large write waits in its command buffer until the NIU has sent the first one."""
+    one, other, size = chip.names[0], chip.names[-1], 8192
+    control = niu.WRITE | niu.MARKED | niu.STATIC | 1 << niu.VC_SHIFT
+    first = chip.command(0, control, (SOURCE, xy(one)), (TARGET, xy(other)), size, buffer=1)
+    second = chip.command(0, control, (SOURCE, xy(one)), (TARGET, xy(other)), size)
+    chip.start(one, [*first, *second, jump(0)])
+    (free,) = free_command_buffers(chip, one)
+    assert free > size // chip.arch["noc.flit_bytes"]
+    assert chip.counter(one, niu.WRITE_ACKS) == 2
+
+
+def test_writes_of_many_tiles_into_one_take_its_port_in_turn(chip):
+    """As in the packet model: its last link carries a flit a cycle, whoever sent it."""
+    target, senders, size = chip.names[0], chip.names[1:5], 4096
+    control = niu.WRITE | niu.MARKED | niu.STATIC | 1 << niu.VC_SHIFT
+    for place in senders:
+        chip.start(place, [*chip.command(0, control, (SOURCE, xy(place)), (TARGET, xy(target)), size), jump(0)])
+    flits = len(senders) * (size // chip.arch["noc.flit_bytes"])
+    while not all(chip.counter(place, niu.WRITE_ACKS) for place in senders):
+        chip.chip.run(chip.chip.now + 10)
+        assert chip.chip.now < 4 * flits + 1000
+    assert chip.chip.now > flits
+
+
 @pytest.mark.parametrize("noc", [0, 1])
 def test_a_request_to_a_place_without_a_tile_is_told_and_goes_nowhere(chip, noc):
     one = chip.names[0]
