@@ -75,7 +75,7 @@ class Network:
     def _place_tiles(self):
         """Tell the models which tiles are DRAM, and which take multicasts."""
         arch, tiles, mask = self._arch, self._arrays["tiles"], self._arrays["workers_mask"]
-        per_tile = arch["dram.banks_per_tile"]
+        per_tile, self._l1_latency = arch["dram.banks_per_tile"], arch["l1.noc_write_latency"]
         self._room = per_tile * arch.dram_bank_bytes
         for place, channel in self._chip.channels.items():
             if self._is_on_grid(place):
@@ -248,12 +248,14 @@ class Network:
         tile.count(request.noc, registers.OUTGOING + request.identifier, cycle, -1)
 
     def _reach(self, transfer, tag, cycle, number, index):
-        """A request is at a target."""
+        """A request is at a target.  An L1 serves what comes in turn, and has it when its acknowledgement leaves."""
         request, target = transfer.request, transfer.targets[number]
         if self._chip.is_host(target):
             cycle = self._served_by_host(request, cycle)
             if request.is_marked or request.kind == "read":
                 packets_answer(self._machine, index, cycle)
+        elif self._arrays["tiles"]["kind"][number] != st.TILE_DRAM:
+            cycle += self._l1_latency
         if not request.is_marked and request.kind != "read":
             self._finish(transfer, tag)
 
