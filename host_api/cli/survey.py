@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,7 @@ def survey(
     if is_suite(folder):
         if check or max_cycles:
             raise UsageError("--check and --max-cycles are for tests of the library, not of the LLK suite")
-        plan = _suite(folder, python, arch, options, limit, seconds, perf)
+        plan = _suite(folder, python, arch, options, limit, seconds, perf or bool(measured))
         if measured:
             plan = measurements.selected(plan, points)
     else:
@@ -116,12 +117,14 @@ def _suite(
     folder: str, python: str | None, arch: str, options: Iterable[str], limit: int, seconds: float, perf: bool
 ) -> Survey:
     """The `Survey` of the LLK suite."""
-    from tensim.drop_in.suite import build_apart, prepared
+    from tensim.drop_in.suite import WITHOUT_ASSERTS, build_apart, prepared
     from tensim.library.survey import Survey, require_package
 
     python = python or "python3"
     require_package(python, "ttexalens")
     patterns, copy = ("perf_*.py",) if perf else ("test_*.py",), prepared(folder)
+    if perf:
+        os.environ.setdefault(WITHOUT_ASSERTS, "1")
     build_apart(copy, arch)
     return Survey(copy, python, None, tuple(options), limit, seconds, patterns)
 
