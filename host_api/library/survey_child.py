@@ -17,6 +17,7 @@ import os
 import random
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -50,7 +51,7 @@ def values_of(parameters: Mapping[str, Any]) -> dict[str, str]:
             found[name] = value.name
         elif isinstance(value, (list, tuple)):
             found |= {name: str(value)} | values_of({f"{name}[{place}]": part for place, part in enumerate(value)})
-        elif hasattr(value, "__dict__"):
+        elif is_dataclass(value) and not isinstance(value, type):
             found |= values_of(vars(value))
         else:
             found[name] = str(value)

@@ -114,16 +114,22 @@ def pytest_addoption(parser):
     parser.addoption("--run-simulator", action="store_true")
 """
 TESTS = """
+from dataclasses import dataclass
 from enum import Enum
-from types import SimpleNamespace
 
 import pytest
 
 Fidelity = Enum("Fidelity", ["LoFi", "HiFi2"])
 
 
+@dataclass
+class Config:
+    rows: int
+    dims: tuple
+
+
 @pytest.mark.parametrize("fidelity", Fidelity)
-@pytest.mark.parametrize("config", [SimpleNamespace(rows=rows, dims=(rows, 32)) for rows in (16, 32)], ids="ab")
+@pytest.mark.parametrize("config", [Config(rows, (rows, 32)) for rows in (16, 32)], ids="ab")
 def test_perf_sum(config, fidelity, perf_report):
     row = {"rows": config.rows, "loop_factor": 4, "tile_cnt": config.rows, "marker": "KERNEL", "mean(L1_TO_L1)": 7.5}
     perf_report.rows.append(row)
