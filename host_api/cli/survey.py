@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,10 @@ SHOWN = 40  # tests and reasons of the printed report
     "--perf", is_flag=True, help="Of the LLK suite: the tests that measure (perf_*.py), not those of results."
 )
 @click.option(
+    "--measured", type=click.Path(exists=True, dir_okay=False), multiple=True, metavar="CSV",
+    help="Of the LLK suite: the performance tests that these measured rows are of, and how far their cycles are off.",
+)  # fmt: skip
+@click.option(
     "--keep", type=click.Path(dir_okay=False), metavar="FILE", help="Keep each result; go on from those there."
 )
 @click.option(
@@ -57,6 +62,7 @@ def survey(
     limit: int,
     seconds: float,
     perf: bool,
+    measured: tuple[str, ...],
     keep: str | None,
     baseline: str | None,
     json_to: str | None,
@@ -66,22 +72,27 @@ def survey(
     Where FOLDER holds the vendor's LLK test suite (tt-llk/tests/python_tests of an installed ttnn), its tests drive a chip register
     by register (docs/device.md); --python then names an interpreter that has tt-exalens.
     """
+    from tensim.drop_in import measured as measurements
     from tensim.drop_in.suite import is_suite
     from tensim.library import survey as surveys
     from tensim.library.outcomes import compared, tables
+    from tensim.sim.arch import load_arch
 
     require_writable(json_to)
     require_writable(keep)
     before = _tests_of(baseline) if baseline else None
+    points = measurements.points_of(measured, load_arch(arch).name)
     numerics = numerics or ("exact" if is_suite(folder) else "fast")
     options = ["--arch", arch, "--numerics", numerics, *(word for pair in overrides for word in ("--set", pair))]
     if is_suite(folder):
         if check or max_cycles:
             raise UsageError("--check and --max-cycles are for tests of the library, not of the LLK suite")
-        plan = _suite(folder, python, arch, options, limit, seconds, perf)
+        plan = _suite(folder, python, arch, options, limit, seconds, perf or bool(measured))
+        if measured:
+            plan = measurements.selected(plan, points)
     else:
-        if perf:
-            raise UsageError("--perf is for the LLK suite")
+        if perf or measured:
+            raise UsageError("--perf is for the LLK suite, as --measured is")
         options += ["--check"] if check else []
         options += ["--max-cycles", str(max_cycles)] if max_cycles else []
         plan = surveys.survey_of(folder, python, options, limit, seconds)
@@ -92,6 +103,8 @@ def survey(
     result = {"survey": plan.settings(), **tables(tests), "tests": tests}
     if before is not None:
         result |= compared(tests, before)
+    if measured:
+        result |= _errors(measurements.compared(points, tests))
     if json_to:
         write_json(result, json_to)
     if json_to != TO_STDOUT:
@@ -104,14 +117,28 @@ def _suite(
     folder: str, python: str | None, arch: str, options: Iterable[str], limit: int, seconds: float, perf: bool
 ) -> Survey:
     """The `Survey` of the LLK suite."""
-    from tensim.drop_in.suite import build_apart, prepared
+    from tensim.drop_in.suite import WITHOUT_ASSERTS, build_apart, prepared
     from tensim.library.survey import Survey, require_package
 
     python = python or "python3"
     require_package(python, "ttexalens")
     patterns, copy = ("perf_*.py",) if perf else ("test_*.py",), prepared(folder)
+    if perf:
+        os.environ.setdefault(WITHOUT_ASSERTS, "1")
     build_apart(copy, arch)
     return Survey(copy, python, None, tuple(options), limit, seconds, patterns)
+
+
+def _errors(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """{"measured": rows, "groups": {group: figures of its errors}}, the worst first; rows without a test count in none."""
+    from tensim.validation.figures import distribution
+
+    groups: dict[str, list[float]] = {}
+    for row in rows:
+        if row["err_pct"] is not None:
+            groups.setdefault(row["group"], []).append(row["err_pct"])
+    figures = {group: distribution(errors) for group, errors in groups.items()}
+    return {"measured": rows, "groups": dict(sorted(figures.items(), key=lambda item: -item[1]["median_abs_err_pct"]))}
 
 
 def _tests_of(path: str) -> list[dict[str, str]]:
@@ -133,8 +160,23 @@ def _print(result: dict[str, Any]) -> None:
     _print_some("refused by name", [f"{count:5,}  {what}" for what, count in result["refused"].items()])
     bad = [test for test in result["tests"] if test["outcome"] in ("failed", "too slow")]
     _print_some("failed and too slow", [f"{test['test']}: {test['why']}" for test in bad])
+    if "groups" in result:
+        _print_errors(result)
     for change in ("worse", "better"):
         _print_some(f"{change} than in the baseline", result.get(change, ()))
+
+
+def _print_errors(result: dict[str, Any]) -> None:
+    width = max(len(group) for group in ("group", *result["groups"]))
+    heads = ("rows", "median", "p90", "worst", "bias")
+    click.echo("  ".join([f"{'group':{width}}", *(f"{head:>7}" for head in heads)]) + "   % of the measured cycles")
+    for group, figures in result["groups"].items():
+        errors = (figures[f"{name}_err_pct"] for name in ("median_abs", "p90_abs", "max_abs"))
+        cells = [*(f"{error:7.1f}" for error in errors), f"{figures['bias_pct']:+7.1f}"]
+        click.echo("  ".join([f"{group:{width}}", f"{figures['n']:7}", *cells]))
+    without = sum(row["err_pct"] is None for row in result["measured"])
+    if without:
+        click.echo(f"{without} measured rows have no test of the suite any more, or one that did not pass")
 
 
 def _print_some(title: str, lines: Sequence[str]) -> None:

@@ -46,7 +46,6 @@ class Command:
     `sources`: ((name, language), ...), the name "-" for standard input; `objects`: what is linked beside them, in order.
     `front`: options of the language's front end; `linker`: of the linker; `scripts`: its scripts; `libraries`: names of -l.
     `whole_program`: the objects are a whole program (-flto).  `depends`: (file, target) of the make rule that is asked for.
-    `for_size`: inline functions are made for those who call them in this program, which is shorter.
     """
 
     step: str
@@ -63,7 +62,6 @@ class Command:
     has_start: bool
     whole_program: bool
     depends: tuple[str, str] | None
-    for_size: bool = False
 
     @property
     def is_link(self) -> bool:

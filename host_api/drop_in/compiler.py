@@ -66,7 +66,7 @@ def _built(command: command_line.Command, folder: Path, text: bytes) -> tuple[by
     from tensim.sim.cores.riscv import compiler as kernels
 
     key = (replace(command, output=None, depends=None), str(folder), text, tools_of(command).version, _digest())
-    return kernels.cached_files(key, lambda: _build(command, folder, text))
+    return kernels.cached_files(key, lambda: _made(command, folder, text))
 
 
 def _digest() -> str:
@@ -77,15 +77,6 @@ def _digest() -> str:
     here = Path(__file__).parent
     files = sorted([*here.glob("*.py"), *here.glob("include/*"), *LLK_INCLUDE.glob("*.h")])
     return pass_digest() + digest(b"".join(path.read_bytes() for path in files))
-
-
-def _build(command: command_line.Command, folder: Path, text: bytes) -> tuple[bytes, list[str]]:
-    from tensim.drop_in.translation import NoRoom
-
-    try:
-        return _made(command, folder, text)
-    except NoRoom:
-        return _made(replace(command, for_size=True), folder, text)
 
 
 def _made(command: command_line.Command, folder: Path, text: bytes) -> tuple[bytes, list[str]]:

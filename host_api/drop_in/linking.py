@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tensim.drop_in import library_objects
 from tensim.drop_in.link_scripts import readable
 from tensim.drop_in.program_file import finished
-from tensim.drop_in.translation import Failed, NoRoom, to_object, tools_of
+from tensim.drop_in.translation import Failed, to_object, tools_of
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.engine.sealed_files import write_atomically
 
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 IGNORED = re.compile(
     r"--?(trace|start-group|end-group|no-warn.*|warn-.*|print-memory-usage|gc-sections|Map.*|relax|no-relax|plugin.*)$"
 )
-TOO_LONG = "will not fit in region"  # ld.lld of a section
 # Program headers and optimisations of ld.lld that GNU's linker does not have; functions and variables that nothing reaches go
 ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections --no-relax -m elf32lriscv".split()
 
 
 def link(command: Command, objects: Iterable[Path], folder: Path, scratch: Path) -> tuple[bytes, list[str]]:
-    """(The program's bytes, names of the other files that went in).  Failed with the messages, NoRoom if it is too long."""
+    """(The program's bytes, names of the other files that went in).  Failed with the messages."""
     tools, target = tools_of(command), scratch / "program.elf"
     scripts, inputs, outside = [], [], []
     for number, name in enumerate(command.scripts):
@@ -50,7 +49,7 @@ def link(command: Command, objects: Iterable[Path], folder: Path, scratch: Path)
     lines = [*tools.link, *ALWAYS, *options, *(f"-T{script}" for script in scripts), *map(str, objects), *others]
     result = toolchain.run([*lines, *libraries, "-o", str(target)], cwd=folder)
     if result.returncode:
-        raise (NoRoom if TOO_LONG in result.stderr else Failed)(result.stderr)
+        raise Failed(result.stderr)
     return finished(target.read_bytes(), outside), inputs
 
 

@@ -30,10 +30,6 @@ class Failed(Exception):
     """A step that the compiler or linker refused; the argument is its messages."""
 
 
-class NoRoom(Failed):
-    """A program is longer than the memory that its linker script gives it."""
-
-
 STANDARD = (
     "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
 )
@@ -90,7 +86,7 @@ def to_object(command: Command, source: Source, target: Path, folder: Path, scra
 
     def prepare(text: str) -> str:
         text = closed_program(text) if command.whole_program else kept_whole(text)
-        return naked.apart(aligned(with_own_functions(text) if command.for_size else text))
+        return naked.apart(aligned(with_own_functions(text)))
 
     try:
         return translation.translate(
@@ -181,8 +177,10 @@ GROUP = re.compile(r" comdat(?:\(\$[^)]*\))?(?= )")  # of equal functions, of wh
 
 
 def with_own_functions(text: str) -> str:
-    """A module's text whose inline functions are its own: what all their calls say alike need not be asked in them.
+    """A module's text whose inline functions are its own: one that is called once goes into its caller, however long it is, and
+    what all calls say alike need not be asked.
 
-    The vendor's compiler makes a copy of a function for such calls (interprocedural constant propagation).
+    GCC, the vendor's compiler, does both with functions that other objects may have, too (-finline-functions-called-once and
+    -fipa-cp of its manual, on from -O1 and -O2).
     """
     return INLINE.sub(lambda found: f"define internal {GROUP.sub('', found[1])}", text)

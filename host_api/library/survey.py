@@ -29,6 +29,7 @@ CHILD = Path(__file__).with_name("survey_child.py")
 START = 600  # seconds that a process may take until its first test begins: torch, the library, all files of tests
 PATIENCE = 15  # seconds in which a process that is interrupted may end by itself
 TOGETHER = 8  # families of the LLK suite in a process: its start takes longer than the tests of most of them
+MEASURED = ("values", "times")  # of a performance test of the LLK suite: its parameters, and what took how long
 LOOK = 0.1  # seconds between looks at what a process has said
 
 
@@ -37,7 +38,8 @@ class Survey:
     """What is surveyed: `options`, of the command; `limit`, of parametrisations; `seconds`, that a test may take.
 
     `release`: of the library, None for tests that drive the device by themselves: those are run as their own configuration says.
-    `patterns`: names of the files of tests.
+    `patterns`: names of the files of tests.  `chosen`: {"function", "values"} of the parametrisations that are run
+    (`survey_child`), where it is not their number that selects them.
     """
 
     folder: Path
@@ -47,10 +49,11 @@ class Survey:
     limit: int
     seconds: float
     patterns: tuple[str, ...] = ("test_*.py",)
+    chosen: tuple[Mapping[str, Any], ...] = ()
 
     def settings(self) -> dict[str, Any]:
         """What makes the results of two surveys comparable."""
-        lists = {"options": list(self.options), "patterns": list(self.patterns)}
+        lists = {"options": list(self.options), "patterns": list(self.patterns), "chosen": list(self.chosen)}
         return asdict(self) | {"folder": str(self.folder)} | lists
 
 
@@ -113,11 +116,12 @@ class Results:
     def keep(self, family: str, record: Mapping[str, Any]) -> None:
         """Keep a test's record."""
         outcome, why = judged(record)
-        self.add_outcome(family, record["test"], outcome, why, record["seconds"])
+        more = {key: record[key] for key in MEASURED if key in record}
+        self.add_outcome(family, record["test"], outcome, why, record["seconds"], **more)
 
-    def add_outcome(self, family: str, name: str, outcome: str, why: str, seconds: float) -> None:
-        """Keep what became of a test."""
-        test = {"test": name, "family": family, "outcome": outcome, "why": why, "seconds": seconds}
+    def add_outcome(self, family: str, name: str, outcome: str, why: str, seconds: float, **more: Any) -> None:
+        """Keep what became of a test, and `more`: what it has measured (`MEASURED`)."""
+        test = {"test": name, "family": family, "outcome": outcome, "why": why, "seconds": seconds, **more}
         self._add(test)
         if self._file is not None:
             self._file.write(json.dumps(test) + "\n")
@@ -212,7 +216,7 @@ class _Attempt:
         return {
             "folder": str(self.survey.folder), "files": list(map(str, self.files)), "limit": self.survey.limit,
             "done": list(self.results.tests), "root": root and str(root), "report": str(report),
-            "own_configuration": self.survey.release is None,
+            "own_configuration": self.survey.release is None, "chosen": list(self.survey.chosen),
         }  # fmt: skip
 
     def _command(self, settings: Path) -> list[str]:

@@ -6,7 +6,8 @@ This file is run by the library's Python, without tensim: it imports the standar
 
 SETTINGS is a JSON file: `folder`, that names are relative to; `files`, to run; `limit`, of parametrisations of a function;
 `done`, names of tests to leave out; `own_configuration`, whether the folder's own files configure pytest; `root`, of the checkout
-that the tests import from, or null; `report`, the file to write.
+that the tests import from, or null; `report`, the file to write; `chosen`, [{"function", "values"}]: of each the first
+parametrisation that has these values is run, and nothing else; [] for a selection by `limit`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import is_dataclass
+from enum import Enum
 from typing import Any, NoReturn
 
 import pytest
@@ -40,11 +43,39 @@ def spread(items: list[Any], limit: int) -> list[Any]:
     return [items[round(i * (len(items) - 1) / (limit - 1))] for i in range(limit)]
 
 
+def values_of(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """{name: value in words} of a parametrisation; of what has parts, each by its own name or its place (`combos[1]`)."""
+    found = {}
+    for name, value in parameters.items():
+        if isinstance(value, Enum):
+            found[name] = value.name
+        elif isinstance(value, (list, tuple)):
+            found |= {name: str(value)} | values_of({f"{name}[{place}]": part for place, part in enumerate(value)})
+        elif is_dataclass(value) and not isinstance(value, type):
+            found |= values_of(vars(value))
+        else:
+            found[name] = str(value)
+    return found
+
+
+def parameters_of(item: Any) -> dict[str, Any]:
+    """A test's parameters by name."""
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def first_of(items: list[Any], function: str, values: Mapping[str, str]) -> Any:
+    """The first of some tests that is of a function and has these values; None where there is none."""
+    candidates = (item for item in items if item.nodeid.partition("[")[0] == function)
+    return next((item for item in candidates if values.items() <= values_of(parameters_of(item)).items()), None)
+
+
 class Survey:
     """The hooks of pytest."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._limit, self._done = settings["limit"], set(settings["done"])
+        self._choices = settings["chosen"]
+        self._reported: dict[Any, int] = {}  # rows of each report of a file's that are known
         self._file = open(settings["report"], "a", encoding="utf-8")
         self._found: dict[str, Any] = {}  # what the phases of the test that runs have brought
 
@@ -60,6 +91,8 @@ class Survey:
         for item in items:
             functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
         chosen = {item for group in functions.values() for item in spread(group, self._limit)}
+        if self._choices:
+            chosen = {first_of(items, choice["function"], choice["values"]) for choice in self._choices}
         self.say(selected=[item.nodeid for item in items if item in chosen])
         items[:] = [item for item in items if item in chosen and item.nodeid not in self._done]
 
@@ -81,12 +114,24 @@ class Survey:
         self._seconds += report.duration
         if report.outcome != "passed" and self._found["outcome"] != "failed":
             self._found = self._outcome(report, call.when, call.excinfo)
+        if call.when == "call" and (times := self._times(item)):
+            self._found |= {"values": values_of(parameters_of(item)), "times": times}
         if report.failed and call.when == "teardown":
             item.session.shouldstop = "a fixture could not be taken down"
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """A test ends."""
         self.say(test=nodeid, **self._found, seconds=round(self._seconds, 3))
+
+    def _times(self, item: Any) -> list[dict[str, Any]]:
+        """What a test of the LLK suite has measured: a row for each zone of its kernels, columns as in the suite's files."""
+        report = item.funcargs.get("perf_report")
+        if report is None:
+            return []
+        frame, known = report.frame(), self._reported.get(report, 0)
+        self._reported[report] = len(frame)
+        kept = [name for name in frame if name in ("marker", "loop_factor", "tile_cnt") or name.startswith("mean(")]
+        return json.loads(frame[known:][kept].to_json(orient="records"))
 
     def _outcome(self, report: Any, phase: str, raised: Any = None) -> dict[str, Any]:
         if report.outcome == "skipped":

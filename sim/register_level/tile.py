@@ -44,6 +44,7 @@ from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level import part_resets
 from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.entries import entry_of
@@ -86,6 +87,7 @@ class RegisterTile(TileState):
         self.set = cores
         self.names = tuple(own or name for own, name in zip(cores.names, self.names, strict=True))
         self._resets = cores.in_reset  # as the cores have it
+        self._parts = 0  # of the coprocessor that are in reset, by their bits
         self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
         self.text = Text(self, has_ram=arch.name == "wormhole_b0")
@@ -265,18 +267,26 @@ class RegisterTile(TileState):
     # --- resets
 
     def _reset(self, cycle=None):
-        """Let cores enter and leave reset as the register says; `cycle`: at which, now by default."""
-        wanted = int(self.debug[(SOFT_RESET - DEBUG) // 4]) & self.set.in_reset
+        """Let cores and parts of the coprocessor enter and leave reset as the register says; `cycle`: at which, now by default."""
+        register = int(self.debug[(SOFT_RESET - DEBUG) // 4])
+        wanted = register & self.set.in_reset
         changed, self._resets = wanted ^ self._resets, wanted
         if self._broken and all(wanted >> bit & 1 for bit in TENSIX.reset_bits[:N_THREADS]):
             self.power_on()
             self._broken = False
+        if self.set is TENSIX:
+            parts = register & part_resets.PARTS
+            part_resets.enter(self, parts & ~self._parts)
+            part_resets.leave(self, self._parts & ~parts)
+            self._parts = parts
         for core, bit in enumerate(self.set.reset_bits):
             if bit is not None and changed >> bit & 1:
                 if wanted >> bit & 1:
                     self._stop(core)
                 else:
                     self.text.forget()
+                    if core < N_THREADS:
+                        self.parts["pc_buffers"][core] = 0
                     self._retired[core] += self.cores.records[core]["retired"]
                     self.debugger.released(core)
                     self.cores.start(core, entry_of(self, core), self.now if cycle is None else cycle)

@@ -207,18 +207,42 @@ extern "C" __attribute__((section(".start"))) void _start() { tell<8>(1); tell<8
 """
 
 
-def test_a_program_that_is_too_long_is_made_for_its_calls(tmp_path):
-    """What an inline function does for arguments that nobody gives is left out where it has no room, else kept."""
-    sizes = []
-    for length in ("4K", "140"):
-        (tmp_path / "p.ld").write_text(
-            f"ENTRY(_start) MEMORY {{ CODE : ORIGIN = 0x5000, LENGTH = {length} DATA : ORIGIN = 0xFFB00000, LENGTH = 2K }}\n"
-            "SECTIONS { .text : { *(.start) *(.text .text.*) } > CODE .bss : { *(.bss* .sbss*) } > DATA }"
-        )
-        status, text = compile("-mcpu=tt-wh -O3 -nostdlib -Tp.ld -x c++ - -o p.elf".split(), tmp_path, MODES.encode())
-        assert status == 0, text.decode()
-        sizes.append(ELFFile(io.BytesIO((tmp_path / "p.elf").read_bytes())).get_section_by_name(".text")["sh_size"])
-    assert sizes[0] > 140 >= sizes[1]
+MEMORY = """
+ENTRY(_start)
+MEMORY { CODE : ORIGIN = 0x5000, LENGTH = LENGTH_OF_CODE DATA : ORIGIN = 0xFFB00000, LENGTH = 2K }
+SECTIONS { .text : { *(.start) *(.text .text.*) } > CODE .bss : { *(.bss* .sbss*) } > DATA }
+"""
+
+
+def program_of(folder, length, source):
+    """The program of a source for a memory of `length`."""
+    (folder / "p.ld").write_text(MEMORY.replace("LENGTH_OF_CODE", length))
+    status, text = compile("-mcpu=tt-wh -O3 -nostdlib -Tp.ld -x c++ - -o p.elf".split(), folder, source.encode())
+    assert status == 0, text.decode()
+    return ELFFile(io.BytesIO((folder / "p.elf").read_bytes()))
+
+
+def test_an_inline_function_is_made_for_its_calls(tmp_path):
+    """What it does for arguments that nobody gives is left out."""
+    assert program_of(tmp_path, "140", MODES).get_section_by_name(".text")["sh_size"] <= 140
+
+
+LONG = """
+volatile int told;
+inline void tell(int x) { STEPS }
+extern "C" __attribute__((section(".start"))) void _start() { for (;;) CALLS }
+"""
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_an_inline_function_that_is_called_once_goes_into_its_caller(calls, tmp_path):
+    """However long it is; one that is called twice is not copied."""
+    steps = " ".join(f"told = x * {number} + told;" for number in range(3, 103))
+    elf = program_of(tmp_path, "8K", LONG.replace("STEPS", steps).replace("CALLS", "{ " + calls * "tell(told);" + " }"))
+    functions = {
+        one.name for one in elf.get_section_by_name(".symtab").iter_symbols() if one.name.startswith("_Z4tell")
+    }
+    assert bool(functions) == (calls > 1)
 
 
 # --- programs of vectors

@@ -12,7 +12,7 @@ from tensim.sim.register_level import debug_interface as debug
 from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.text import BLOCK_BYTES
 from tensim.sim.register_level.tile import RegisterTile
-from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, branch, jal, li, load, store
+from tests.cores.riscv.assembler import A0, A1, A2, A3, ZERO, addi, arithmetic, branch, jal, li, load, store
 
 CHIPS = ("wormhole_b0", "blackhole")
 CORES, RESET_BITS, IN_RESET = TENSIX.names, TENSIX.reset_bits, TENSIX.in_reset
@@ -264,3 +264,90 @@ def test_registers_that_are_not_modelled_may_read_as_zero(tile):
     release(lenient, "BRISC")
     lenient.run(500)
     assert word(lenient, RESULT) == 7 and lenient.unknown == [unknown]
+
+
+def test_parts_of_the_coprocessor_are_reset(tile):
+    """Four columns of SrcA, its banks, SrcB, the marks of Dst, the configuration of the unpackers and packers, the vector unit."""
+    arrays, constants = tile.arrays, tile._vector.rows.copy()
+
+    def reset(*bits):
+        for word in (IN_RESET | sum(1 << bit for bit in bits), IN_RESET):
+            tile.write(SOFT_RESET, word.to_bytes(4, "little"))
+
+    for array in (
+        arrays.src_a,
+        arrays.src_b,
+        arrays.src_a_owner,
+        arrays.src_b_owner,
+        arrays.dst_undefined,
+        arrays.config,
+    ):
+        array[:] = 1
+    tile._vector.rows[:] += 1
+    tile.record["matrix_bank_a"] = tile.record["unpack_bank_b"] = 1
+    reset(20)
+    assert arrays.src_a.sum() == arrays.src_a.size * 3 // 4 and not arrays.src_a[:, :, 4:8].any()
+    reset(15)
+    assert not arrays.src_a_owner.any() and tile.record["matrix_bank_a"] == 0 and tile.record["unpack_bank_b"] == 1
+    reset(16, 17)
+    assert not arrays.src_b.any() and not arrays.src_b_owner.any() and tile.record["unpack_bank_b"] == 0
+    assert not arrays.dst_undefined.any() and arrays.src_a.any()
+    reset(9)
+    first, behind = {"wormhole_b0": (52, 152), "blackhole": (64, 180)}[tile.arch]
+    assert (
+        not arrays.config[:, first:behind].any() and arrays.config[:, :first].all() and arrays.config[:, behind:].all()
+    )
+    reset(10)
+    assert not arrays.src_a.any() and (tile._vector.rows == constants).all()
+
+
+PC_BUFFER = 0xFFE80000
+
+
+def words_passed_on(count):
+    """Programs of BRISC and T0: so many words through T0's PC buffer, which T0 adds up, and BRISC copies the sum in the end."""
+    sender = [
+        *li(A1, PC_BUFFER),
+        *(word for i in range(count) for word in (addi(A0, ZERO, i + 1), store("sw", A0, A1, 0))),
+    ]
+    sender += [load("lw", A0, A1, 0), *li(A1, RESULT), load("lw", A0, A1, 0), store("sw", A0, A1, 4), STAY]
+    receiver = [*li(A1, PC_BUFFER), *li(A2, RESULT)]
+    receiver += count * [
+        load("lw", A0, A1, 0),
+        load("lw", A3, A2, 0),
+        arithmetic("add", A0, A0, A3),
+        store("sw", A0, A2, 0),
+    ]
+    return sender, [*receiver, load("lw", A0, A1, 0), store("sw", A0, A2, 8), STAY]
+
+
+def test_brisc_sends_words_to_a_thread_and_waits_until_they_are_taken(tile):
+    """More than the buffer holds; the last load of the thread's core waits for ever."""
+    sender, receiver = words_passed_on(20)
+    put(tile, 0, sender)
+    put(tile, 0x6000, receiver)
+    release(tile, "BRISC", "TRISC0")
+    tile.run(10_000)
+    assert [word(tile, RESULT + 4 * i) for i in range(3)] == [210, 210, 0]
+
+
+def test_a_pc_buffer_is_empty_when_its_thread_leaves_reset(tile):
+    sender, receiver = words_passed_on(3)
+    put(tile, 0, sender)
+    put(tile, 0x6000, receiver)
+    release(tile, "BRISC")
+    tile.run(5_000)
+    assert tile.parts["pc_buffers"][0]["count"] == 3
+    release(tile, "BRISC", "TRISC0")
+    tile.run(10_000)
+    assert word(tile, RESULT) == 0, "what was sent before is gone, and BRISC sends no more"
+
+
+def test_an_override_takes_the_place_of_a_pc_buffer(tile):
+    """T1 finds the value that the register says, BRISC nothing to wait for."""
+    tile.write(debug_registers.DEBUG + 0x90, ((1 | 2 | 7 << 2) << 10).to_bytes(4, "little"))
+    put(tile, 0, [*li(A1, PC_BUFFER + 0x10000), load("lw", A0, A1, 0), *writes(5)])
+    put(tile, 0xA000, [*li(A1, PC_BUFFER), load("lw", A0, A1, 0), *li(A1, RESULT + 4), store("sw", A0, A1, 0), STAY])
+    release(tile, "BRISC", "TRISC1")
+    tile.run(2_000)
+    assert word(tile, RESULT) == 5 and word(tile, RESULT + 4) == 7

@@ -29,12 +29,14 @@ from tensim.sim.cores.coprocessor.memory_map import (
     TILE_REGISTERS_END,
     WATCHES_L1,
     WATCHES_SEMAPHORE,
+    has_been_taken,
     is_watched,
+    pc_buffer_of,
     perform,
     polls,
     still_waits,
 )
-from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
+from tensim.sim.cores.coprocessor.state import BRISC, N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until, has_room_for_spans
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
@@ -102,7 +104,13 @@ def blocked_until(c, cores_at):
     at = NO_TIME
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
-        if core.state == BLOCKED and core.address == DONE_CHECK and core.action == LOAD:
+        if core.state != BLOCKED or core.action != LOAD:
+            continue
+        buffer = pc_buffer_of(c, thread, core.address)
+        if thread == BRISC and buffer >= 0:
+            if has_been_taken(c, buffer, NO_TIME):
+                at = min(at, done_at(c, buffer))
+        elif core.address == DONE_CHECK:
             at = min(at, done_at(c, thread))
     return at
 

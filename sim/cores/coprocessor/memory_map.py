@@ -1,7 +1,7 @@
 """What the cores of a tile's threads find at the addresses of the coprocessor (ISA: BabyRISCV/README.md, memory map).
 
 An access is carried out in the order of cycles (`tensim.sim.cores.coprocessor.cluster`).  It may have to wait: for room in a
-FIFO, for the end of what a thread has pushed (TTSync.md), for a message in a mailbox (Mailboxes.md).
+FIFO, for the end of what a thread has pushed (TTSync.md), for a message in a mailbox (Mailboxes.md) or a PC buffer (PCBufs.md).
 """
 
 import numpy as np
@@ -54,7 +54,7 @@ from tensim.sim.cores.coprocessor.tile_registers import (
 from tensim.sim.cores.riscv.core_memory import loaded, put, size_of
 from tensim.sim.cores.riscv.instruction_results import LB, LBU, LH, LHU, LW, SB, SH, SW
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_i64
+from tensim.sim.engine.memory import load_i64, load_u32
 from tensim.sim.engine.tables import table
 
 TILE_REGISTERS, TILE_REGISTERS_END = 0xFFB11000, 0xFFB80000
@@ -67,6 +67,12 @@ PRINTS, PRINT_KIND = 0xFFC50000, 0xFFC50008
 N_MAILBOXES = 4  # by sender: RISCV B, T0, T1, T2
 MAILBOX = np.dtype([("head", np.int64), ("count", np.int64), ("words", np.int64, MAILBOX_WORDS)])  # [receiver][sender]
 mailbox_table = table(MAILBOX)
+# From BRISC to the core of a thread; `asked`: whether that waits for a word
+PC_BUFFER_WORDS, PC_BUFFER_BYTES, PC_BUFFER_OVERRIDE = 16, 0x10000, 0x90
+PC_BUFFER_QUEUE = np.dtype(
+    [("head", np.int64), ("count", np.int64), ("asked", np.int64), ("words", np.int64, PC_BUFFER_WORDS)]
+)
+pc_buffer_table = table(PC_BUFFER_QUEUE)
 WATCHES_SEMAPHORE, WATCHES_L1 = 1, 2  # what a core waits for
 INVALIDATE = register("RISCV_IC_INVALIDATE_InvalidateAll")  # a bit for each core: its instruction cache is emptied
 
@@ -74,6 +80,61 @@ INVALIDATE = register("RISCV_IC_INVALIDATE_InvalidateAll")  # a bit for each cor
 def make_mailboxes():
     """MAILBOX[4, 4], empty: by receiver and sender."""
     return np.zeros((N_MAILBOXES, N_MAILBOXES), MAILBOX)
+
+
+def make_pc_buffers():
+    """PC_BUFFER_QUEUE[3], empty: by the thread whose core reads it."""
+    return np.zeros(N_THREADS, PC_BUFFER_QUEUE)
+
+
+@compiled()
+def pc_buffer_of(c, core_number, address):
+    """The thread whose PC buffer a core reaches at an address, -1 for none: BRISC all three, a thread's core its own."""
+    if c.n_cores == N_THREADS:
+        return -1
+    if core_number == BRISC:
+        thread = (address - PC_BUFFER) // PC_BUFFER_BYTES
+        return thread if 0 <= thread < N_THREADS else -1
+    return core_number if core_number < N_THREADS and address & ~3 == PC_BUFFER else -1
+
+
+@compiled()
+def has_been_taken(c, thread, now):
+    """Does a thread's core wait for more from its PC buffer, and has its coprocessor thread done all it was given?"""
+    buffer = pc_buffer_table(c.pc_buffers_at)[thread]
+    return buffer.count == 0 and buffer.asked != 0 and is_done(c, thread, now)
+
+
+@compiled()
+def load_pc_buffer(c, core_number, thread, now):
+    """(Whether a load from a thread's PC buffer happens, its value): BRISC waits until all is taken, the thread for a word."""
+    buffer = pc_buffer_table(c.pc_buffers_at)[thread]
+    override = load_u32(c.debug_at + PC_BUFFER_OVERRIDE) >> 10 * thread
+    if core_number == BRISC:
+        return override & 3 == 3 or has_been_taken(c, thread, now), 0
+    if buffer.count == 0:
+        if override & 1 != 0:
+            return True, override >> 2 & 0xFF
+        if buffer.asked == 0:
+            buffer.asked = 1
+            look_at_gates(c)
+        return False, 0
+    value, buffer.asked = buffer.words[buffer.head], 0
+    buffer.head = (buffer.head + 1) % PC_BUFFER_WORDS
+    buffer.count -= 1
+    return True, value
+
+
+@compiled()
+def store_pc_buffer(c, core_number, thread, value):
+    """Whether a store to a thread's PC buffer happens: BRISC waits for room; what the thread's own core writes is thrown away."""
+    buffer = pc_buffer_table(c.pc_buffers_at)[thread]
+    if core_number == BRISC:
+        if buffer.count == PC_BUFFER_WORDS:
+            return False
+        buffer.words[(buffer.head + buffer.count) % PC_BUFFER_WORDS] = value
+        buffer.count += 1
+    return True
 
 
 @compiled(inline="always")
@@ -118,6 +179,10 @@ def load(c, thread, core, now):
         value = narrow_value(code, address, value)
     elif in_window(c, thread, address):
         value = narrow_value(code, 0, load_window(c, thread, address))
+    elif pc_buffer_of(c, thread, address) >= 0:
+        happens, value = load_pc_buffer(c, thread, pc_buffer_of(c, thread, address), now)
+        if not happens:
+            return False
     elif gpr_of(thread, address) >= 0:
         gpr = gpr_of(thread, address)
         value, latency = narrow_value(code, address, read_gpr(c, gpr // N_GPRS, gpr % N_GPRS)), k.config_load
@@ -178,6 +243,8 @@ def store(c, thread, core, now):
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END or is_ethernet(c, address):
         store_register(c, thread, address, value)
+    elif pc_buffer_of(c, thread, address) >= 0:
+        return store_pc_buffer(c, thread, pc_buffer_of(c, thread, address), value)
     elif MOP_CONFIG <= address < MOP_CONFIG + 4 * MOP_WORDS and thread < N_THREADS:
         set_mop(c, thread, (address - MOP_CONFIG) // 4, value)
     elif gpr_of(thread, address) >= 0:
@@ -303,7 +370,8 @@ def still_waits(c, core, thread, now):
         return False
     if core.action == PUSH:
         return not has_room(c, fifo_of(thread, core.address))
-    return core.action == LOAD and core.address == DONE_CHECK and not is_done(c, thread, now)
+    checks = thread < N_THREADS and core.action == LOAD and core.address == DONE_CHECK
+    return checks and not is_done(c, thread, now)
 
 
 @compiled()

@@ -9,7 +9,7 @@ from tensim.sim.cores.coprocessor.faults import Cause
 from tensim.sim.cores.coprocessor.frontend import make_frontends
 from tensim.sim.cores.coprocessor.instruction_table import text_of
 from tensim.sim.cores.coprocessor.matrix_state import make_matrix
-from tensim.sim.cores.coprocessor.memory_map import make_mailboxes
+from tensim.sim.cores.coprocessor.memory_map import make_mailboxes, make_pc_buffers
 from tensim.sim.cores.coprocessor.packers import make_packers
 from tensim.sim.cores.coprocessor.state import make_coprocessor
 from tensim.sim.cores.coprocessor.units import SPAN, SPANS, UNIT_NAMES, make_units
@@ -56,13 +56,18 @@ class TileState:
         self.record = self.arrays.record[0]
         self.parts = {
             "frontends": make_frontends(), "units": make_units(self.arch), "costs": self._costs, "packers": make_packers(),
-            "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(), "buffers": self.buffers,
+            "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(), "pc_buffers": make_pc_buffers(),
+            "buffers": self.buffers,
         }  # fmt: skip
         for name, part in self.parts.items():
             self.record[f"{name}_at"] = part.ctypes.data
-        self._vector = add_vector_unit(self.arrays)
+        self.reset_vector_unit()
         self.record["data_on"], self.record["fast"] = self._numerics
         self._spans = None
+
+    def reset_vector_unit(self):
+        """Make the vector unit as after reset."""
+        self._vector = add_vector_unit(self.arrays)
 
     def tell_spans(self):
         """Let the units tell from now on what they do and when (`units.SPAN`)."""
