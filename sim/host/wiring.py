@@ -45,8 +45,8 @@ class Wiring:
     turns: dict = {}  # {chip: {direction in which packets of a line come: direction in which they go on}}, of corners
 
     def __init__(self, shape, per_neighbour, torus, ring, board, tiles):
-        self.shape, self.per_neighbour, self._ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
-        self._ends = self._ring_ends() if ring else self._grid_ends(torus)
+        self.shape, self.per_neighbour, self.ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
+        self._ends = self.ring_ends() if ring else self._grid_ends(torus)
         self.ports = [self._ports(chip) for chip in range(shape[0] * shape[1])]
 
     def _grid_ends(self, torus):
@@ -101,7 +101,7 @@ class Wiring:
         UsageError when a chip has too few.
         """
         rows, columns, links = self._board
-        first = {EAST: 0, WEST: int(columns > 2 or self._ring), NORTH: 0, SOUTH: int(rows > 2)}[way]
+        first = {EAST: 0, WEST: int(columns > 2 or self.ring), NORTH: 0, SOUTH: int(rows > 2)}[way]
         before = min(columns - 1, 2) if way in (NORTH, SOUTH) else 0
         number = (before + first) * links + plane
         if number >= self._tiles:
