@@ -46,7 +46,7 @@ class Wiring:
 
     def __init__(self, shape, per_neighbour, torus, ring, board, tiles):
         self.shape, self.per_neighbour, self.ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
-        self._ends = self.ring_ends() if ring else self._grid_ends(torus)
+        self._ends = self._ring_ends() if ring else self._grid_ends(torus)
         self.ports = [self._ports(chip) for chip in range(shape[0] * shape[1])]
 
     def _grid_ends(self, torus):
