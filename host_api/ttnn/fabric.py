@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tensim.sim.host.fabric import LINES, MESH
+from tensim.sim.host.fabric import LINES, MESH, Fabric
 from tensim.ttnn.enums import FabricConfig
 
 # What `tensim.open_mesh_device` is told: (fabric, ring around the mesh)
@@ -49,6 +49,16 @@ def use_fabric(settings: FabricSettings) -> None:
     """Choose what meshes are opened with from here on."""
     global _settings
     _settings = settings
+
+
+# Bits of ROUTING_MODE, which the library defines for every kernel (fabric_routing_mode.h; 137 in its commands for FABRIC_1D)
+_1D, _2D, _LINE, _RING, _MESH, _LOW_LATENCY = 0x1, 0x2, 0x8, 0x10, 0x20, 0x80
+
+
+def kernel_defines(fabric: Fabric) -> dict[str, str]:
+    """What every kernel on the chips of a fabric has defined."""
+    lines = _1D | (_RING if fabric.wiring.ring else _LINE)
+    return {"ROUTING_MODE": str(_LOW_LATENCY | (_2D | _MESH if fabric.mesh else lines))}
 
 
 class MeshId(int):

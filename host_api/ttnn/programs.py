@@ -19,6 +19,7 @@ from tensim.ttnn.cores import pair
 from tensim.ttnn.descriptors import ComputeConfigDescriptor, KernelDescriptor, MeshProgramDescriptor, ProgramDescriptor
 from tensim.ttnn.enums import NOC_MODE, DataMovementProcessor, SourceType
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
+from tensim.ttnn.fabric import kernel_defines
 from tensim.ttnn.measurements import measure
 from tensim.ttnn.meshes import MeshCoordinate, MeshCoordinateRange
 from tensim.ttnn.tensors import Tensor
@@ -157,8 +158,10 @@ class BuiltProgram:
         self.program = host.create_program()
         _check_noc_modes(descriptor._kernels)
         shared = _sharing_a_noc(descriptor._kernels)
+        told = kernel_defines(device.joined.fabric) if device.joined is not None and device.joined.has_fabric else {}
         self.kernels = [
-            _create_kernel(self.program, index, one, index in shared) for index, one in enumerate(descriptor._kernels)
+            _create_kernel(self.program, index, one, index in shared, told)
+            for index, one in enumerate(descriptor._kernels)
         ]
         for index in range(len(descriptor._semaphores)):
             with _naming(f"ProgramDescriptor.semaphores[{index}]"):
@@ -296,13 +299,15 @@ def _sharing_a_noc(kernels: Sequence[KernelDescriptor]) -> set[int]:
     return result
 
 
-def _create_kernel(program: host.Program, index: int, one: KernelDescriptor, shares: bool) -> int | None:
-    """Handle of a kernel; None for one without cores."""
+def _create_kernel(
+    program: host.Program, index: int, one: KernelDescriptor, shares: bool, told: dict[str, str]
+) -> int | None:
+    """Handle of a kernel; None for one without cores.  `told`: what is defined for kernels of the chip."""
     if one.core_ranges.empty():
         return None
     named = dict(one.named_compile_time_args) | dict(one.blaze_named_compile_time_args)
     common: dict[str, Any] = {
-        "compile_args": list(one.compile_time_args), "defines": dict(one.defines), "named_compile_args": named,
+        "compile_args": list(one.compile_time_args), "defines": told | dict(one.defines), "named_compile_args": named,
         "include_paths": one.compiler_include_paths,
     }  # fmt: skip
     if one.opt_level is not None:

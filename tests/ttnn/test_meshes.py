@@ -14,7 +14,7 @@ SEND = """
 // Send the pages of a tensor to another chip; wait for as many from there.
 void kernel_main() {
     size_t argument = 0;
-#ifdef FABRIC_2D
+#if ROUTING_MODE & ROUTING_MODE_2D
     auto connections = tt::tt_fabric::RoutingPlaneConnectionManager::build_from_args(argument, 1);
     auto& router = connections.get(0).sender;
 #else
@@ -25,7 +25,7 @@ void kernel_main() {
     constexpr uint32_t page = get_tile_size(0);
     const InterleavedAddrGenFast<true> own = {source, page, get_dataformat(0)}, far = {target, page, get_dataformat(0)};
     auto header = reinterpret_cast<volatile tt_l1_ptr PACKET_HEADER_TYPE*>(get_write_ptr(1));
-#ifdef FABRIC_2D
+#if ROUTING_MODE & ROUTING_MODE_2D
     tt::tt_fabric::fabric_set_unicast_route(
         header, connections.get(0).dst_dev_id, connections.get(0).dst_mesh_id);
 #else
