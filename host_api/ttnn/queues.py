@@ -68,11 +68,11 @@ def execute_trace(mesh_device: MeshDevice, trace_id: int, *, cq_id: int | None =
     """Run a trace."""
     queue = mesh_device.queue(cq_id)
     for chip, number in _on_chips(mesh_device, trace_id):
-        item = chip.host._submit(c.ReplayTrace(chip.host.id, queue.id, number, False))
+        joined = chip is not mesh_device.chips[0]  # they begin together, and the host pays once
+        item = chip.host._submit(c.ReplayTrace(chip.host.id, queue.id, number, False, joined))
         if item is not None:
-            measure(
-                chip, item, f"trace {int(trace_id)}", None if chip.joined is None else {"chip": chip.get_device_id()}
-            )
+            told = None if chip.joined is None else {"chip": chip.get_device_id()}
+            measure(chip, item, f"trace {int(trace_id)}", told)
     if blocking:
         synchronize_device(mesh_device, queue.id)
 

@@ -339,7 +339,9 @@ class observed:
         for one in device.chips:
             chip = one.host.chip
             self._summaries.append(collect(chip))
-            self._arch, self._chip = chip.arch, identity.of_chip(chip, None, self.request.settings.get("overrides"))
+            settings = self.request.settings
+            self._arch = chip.arch
+            self._chip = identity.of_chip(chip, settings.get("board"), settings.get("overrides"))
             self._write_logs(one)
         if device.joined is not None and device.joined.has_fabric:
             carried = self.facts.get("fabric", {"links": []})["links"]  # by a mesh before this one

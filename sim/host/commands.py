@@ -470,10 +470,13 @@ class EndTraceCapture(Command):
 
 @record
 class ReplayTrace(Command):
+    """`joined`: as of `EnqueueProgram`."""
+
     device: int
     queue: int
     trace: int
     blocking: bool
+    joined: bool = False
 
 
 @record

@@ -215,6 +215,8 @@ def test_traces_and_events_of_a_mesh(line):
     event = ttnn.record_event(line, 0)
     ttnn.wait_for_event(0, event)
     ttnn.event_synchronize(event)
+    ttnn.synchronize_device(line)
+    assert len({measurements.measurements_of(chip).operations[-1].started for chip in line.chips}) == 1
     assert np.array_equal(all_of(y, line), -values)
     ttnn.release_trace(line, trace)
     with pytest.raises(RuntimeError, match="is none of MeshDevice"):
@@ -237,5 +239,14 @@ def test_connections_that_are_not_there(line):
         ttnn.setup_routing_plane_connection(here, [there], [], built, 0, ORIGIN)
     with pytest.raises(RuntimeError, match="two connections leave to the east"):
         ttnn.setup_routing_plane_connection(here, [there, there], [0, 1], idle(), 0, ORIGIN)
+
+
+def test_what_open_meshes_forbid(line):
     with pytest.raises(RuntimeError, match="devices are open"):
         ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_2D)
+    with pytest.raises(RuntimeError, match="recordings hold no meshes"):
+        ttnn.light_metal_begin_capture()
+    with pytest.raises(RuntimeError, match="device 1 is already open"):
+        ttnn.open_device(device_id=1)
+    with pytest.raises(RuntimeError, match="from_torch spreads a tensor over the chips"):
+        ttnn.Tensor(np.ones((32, 32), np.float32), ttnn.bfloat16, line)
