@@ -18,7 +18,7 @@ import tensim.device as metal
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import TensimWarning
 from tensim.ttnn.cores import CoreCoord, CoreGrid, pair
-from tensim.ttnn.enums import Arch, DispatchCoreAxis, DispatchCoreType, FabricConfig
+from tensim.ttnn.enums import Arch, DispatchCoreAxis, DispatchCoreType
 from tensim.ttnn.errors import ArgumentError
 from tensim.ttnn.fabric import FabricNodeId, MeshId, fabric_settings
 from tensim.ttnn.mesh_chips import choose
@@ -479,7 +479,7 @@ def _open_mesh(
 
     assert settings.board is not None
     board, fabric = board_named(settings.board), fabric_settings()
-    chosen = choose(settings.board, board, shape, fabric.config == FabricConfig.FABRIC_1D_RING)
+    chosen = choose(settings.board, board, shape, fabric.config)
     if ids and list(ids) != chosen.order:
         raise ArgumentError(f"open_mesh_device: physical_device_ids: the mesh has the chips {chosen.order}")
     _check_closed(chosen.order)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tensim.sim.host.wiring import Board, Wiring
+from tensim.ttnn.enums import FabricConfig
 from tensim.ttnn.errors import ArgumentError
 
 
@@ -21,20 +22,24 @@ class Chosen:
     order: list[int]
 
 
-def choose(name: str, board: Board, wanted: Iterable[int] | None, ring: bool) -> Chosen:
+def choose(name: str, board: Board, wanted: Iterable[int] | None, fabric: FabricConfig) -> Chosen:
     """The chips of a mesh of the wanted shape, None: that of the board; ArgumentError when the board has no such mesh.
 
     A part of the board begins at its first chip.  A line runs along a row or a column of the board, or around all of it where
-    the fabric is one ring.
+    the fabric is one ring.  Without a fabric all chips of the board make a mesh of any shape.
     """
     rows, columns = board.shape
     down, across = wanted or board.shape
-    ring = ring and not (board.torus and (down, across) == (rows, columns))  # there each row and column is one
+    whole = down * across == math.prod(board.shape)
+    # Of a torus each row and column is one
+    ring = fabric == FabricConfig.FABRIC_1D_RING and not (board.torus and (down, across) == (rows, columns))
     if down <= rows and across <= columns:
         return Chosen((down, across), ring, list(range(down * across)))
     if down <= columns and across <= rows and 1 in (down, across):
         return Chosen((across, down), ring, list(range(down * across)))
-    if ring and 1 in (down, across) and down * across == math.prod(board.shape):
+    if whole and fabric == FabricConfig.DISABLED:
+        return Chosen((rows, columns), False, list(range(down * across)))
+    if whole and ring and 1 in (down, across):
         around = Wiring(board.shape, board.links, False, True, (*board.shape, board.links), 0)
         return Chosen((rows, columns), True, around.ring_order())
     hint = f"it has {rows}x{columns} chips, and with FABRIC_1D_RING a line around all of them"

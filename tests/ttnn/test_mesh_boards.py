@@ -45,13 +45,13 @@ def test_lines_of_a_mesh_do_not_turn():
 
 
 def test_eight_chips_without_a_fabric_compute_their_parts():
-    with mesh_of("t3k", Fabric.DISABLED) as mesh:
-        assert mesh.shape == (2, 4)
+    with mesh_of("t3k", Fabric.DISABLED, ttnn.MeshShape(4, 2)) as mesh:
+        assert mesh.shape == (4, 2) and mesh.get_device_ids() == [*range(8)]
         (x, values), y = shards(mesh), on(mesh, np.zeros((512, 64), np.float32))
         ttnn.generic_op([x, y], program(x, y))
         assert np.array_equal(all_of(y, mesh), values)
-        left = mesh.create_submeshes((1, 2))[2]
-        assert left.get_device_ids() == [4, 5] and left.shape == (1, 2)
+        part = mesh.create_submeshes((2, 1))[2]
+        assert part.get_device_ids() == [4, 6] and part.shape == (2, 1)
         with pytest.raises(RuntimeError, match="get_fabric_node_id: the device has no fabric.*\n.*set_fabric_config"):
             mesh.get_fabric_node_id((0, 0))
         node = ttnn.FabricNodeId(ttnn.MeshId(0), 0)
