@@ -116,14 +116,15 @@ def open_mesh_device(
     l1_small_size: int = 0,
     trace_region_size: int = 0,
     seed: int = 0,
+    line: bool = False,
 ) -> MeshDevice:
     """Open the chips of a board, or those of a part of it, and start their routers.
 
     `board`: n300, t3k (2x4), galaxy (8x4), p150_x2, p150_x4 (2x2); `shape`: (rows, columns) of the part; `fabric`: "1d", whose
     packets count chips along a row or a column, "2d", or None, which starts no routers; `ring`: one ring around the mesh
-    instead of lines; `links`: per neighbour, None: all of the board; `packet_bytes`: the largest payload; `forwarding`: False for
-    routers that serve neighbours alone.  The others are those of `create_device`, the same for each chip; with a fabric, kernels
-    cannot be checked yet.
+    instead of lines, `line`: one line around it, on which east leads away from the first chip; `links`: per neighbour, None: all
+    of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours alone.  The others are
+    those of `create_device`, the same for each chip; with a fabric, kernels cannot be checked yet.
     UsageError for that, and for what a board does not have.
     """
     whole = board_of(board)
@@ -150,8 +151,8 @@ def open_mesh_device(
     try:
         plain, torus = states[0].arch, whole.torus and shape == whole.shape
         tiles = plain["ethernet.tiles"] if "ethernet.tiles" in plain else ()
-        wiring = Wiring(shape, links, torus, ring, (*whole.shape, whole.links), len(tiles))
-        joined = Fabric(states, wiring, shape, fabric, ring or torus, packet_bytes, forwarding)
+        wiring = Wiring(shape, links, torus, ring, (*whole.shape, whole.links), len(tiles), line)
+        joined = Fabric(states, wiring, shape, fabric, ring or (torus and not line), packet_bytes, forwarding)
     except UsageError:
         for device in devices:
             close_device(device)

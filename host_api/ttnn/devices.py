@@ -487,7 +487,7 @@ def _open_mesh(
     joined = open_host_mesh(
         settings.board, chosen.shape, arch=arch, numerics=settings.numerics, noc=settings.noc,
         max_cycles=settings.max_cycles, check=settings.check, num_hw_cqs=queues, l1_small_size=l1_small_size,
-        trace_region_size=region, seed=settings.seed, **fabric.opening() | {"ring": chosen.ring},
+        trace_region_size=region, seed=settings.seed, **fabric.opening() | {"ring": chosen.ring, "line": chosen.line},
     )  # fmt: skip
     chips = [MeshDevice(joined.devices[number], number, joined) for number in chosen.order]
     return _opened(MeshDevice.of_chips(chips, shape or board.shape))

@@ -42,7 +42,8 @@ def _direction(what: str, fabric: Fabric, source: FabricNodeId, target: FabricNo
             raise ArgumentError(f"{what}: {name}: {node} is no chip of the mesh, which has {len(fabric.devices)}")
     if source == target:
         raise ArgumentError(f"{what}: src and dst are both {source}")
-    way = _on_ring(fabric, source.chip_id, target.chip_id) if fabric.wiring.ring else _in_grid(fabric, source, target)
+    around = fabric.wiring.around
+    way = _around(fabric, source.chip_id, target.chip_id) if around else _in_grid(fabric, source, target)
     if way is None:
         raise ArgumentError(
             f"{what}: no line leads from {source} to {target}", hint="chips of one row or column, or FABRIC_2D"
@@ -50,11 +51,10 @@ def _direction(what: str, fabric: Fabric, source: FabricNodeId, target: FabricNo
     return way
 
 
-def _on_ring(fabric: Fabric, source: int, target: int) -> int:
-    """The shorter way round, east of two that are alike."""
+def _around(fabric: Fabric, source: int, target: int) -> int:
+    """On a line around the mesh the way there; on a ring the shorter one, east of two that are alike."""
     order = fabric.wiring.ring_order()
-    ahead = (order.index(target) - order.index(source)) % len(order)
-    return EAST if 2 * ahead <= len(order) else WEST
+    return EAST if _forward(order.index(target) - order.index(source), len(order), fabric.closed) else WEST
 
 
 def _in_grid(fabric: Fabric, source: FabricNodeId, target: FabricNodeId) -> int | None:

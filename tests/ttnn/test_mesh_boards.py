@@ -59,23 +59,28 @@ def test_eight_chips_without_a_fabric_compute_their_parts():
             ttnn.setup_fabric_connection(node, node, 0, idle(), ORIGIN)
 
 
-def test_a_line_goes_around_a_board_whose_fabric_is_a_ring():
-    with mesh_of("p150_x4", Fabric.FABRIC_1D_RING, ttnn.MeshShape(1, 4)) as mesh:
+@pytest.mark.parametrize(("config", "back"), [(Fabric.FABRIC_1D_RING, 1), (Fabric.FABRIC_1D, 3)])
+def test_pages_go_along_a_line_around_a_board(config, back):
+    """The last chip's pages reach the first one: on a ring one hop on, on a line three hops back."""
+    with mesh_of("p150_x4", config, ttnn.MeshShape(1, 4)) as mesh:
         assert mesh.shape == (1, 4) and mesh.get_device_ids() == [0, 1, 3, 2]
-        first, second, _, last = (mesh.get_fabric_node_id((0, column)) for column in range(4))
-        channels = [
-            ttnn.setup_fabric_connection(*ends, 0, ttnn.ProgramDescriptor(), ORIGIN)[0]
-            for ends in ((first, second), (first, last), (last, first))
-        ]
-        east, west = (mesh.joined.connection(0, way).channel for way in ("east", "west"))
-        assert channels == [east, west, mesh.joined.connection(2, "east").channel] and east != west
+        (x, values), y = shards(mesh), on(mesh, np.zeros((256, 64), np.float32))
+        nodes = [mesh.get_fabric_node_id(place) for place in mesh.shape.coordinates()]
+        arrived = ttnn.create_global_semaphore(mesh, ONE, 0)
+        work = ttnn.MeshProgramDescriptor()
+        for chip, hops in enumerate((1, 1, 1, back)):
+            ends = nodes[chip], nodes[(chip + 1) % 4], 0
+            connect = lambda built, ends=ends: ttnn.setup_fabric_connection(*ends, built, ORIGIN)  # noqa: E731
+            work[range_of(0, chip)] = sending(x, y, arrived, connect, hops)
+        ttnn.generic_op([x, y], work)
+        assert np.array_equal(all_of(y, mesh), np.roll(values, 64, axis=0))
 
 
 @pytest.mark.parametrize(
     "board, config, shape, message",
     [
         ("n300", Fabric.DISABLED, (2, 2), "mesh_shape 2x2: n300 has no such mesh.*\n.*it has 1x2 chips"),
-        ("p150_x4", Fabric.FABRIC_1D, (1, 4), "mesh_shape 1x4: p150_x4 has no such mesh.*\n.*FABRIC_1D_RING"),
+        ("p150_x4", Fabric.FABRIC_2D, (1, 4), "mesh_shape 1x4: p150_x4 has no such mesh.*\n.*one-dimensional fabrics"),
         ("n300", Fabric.FABRIC_1D_RING, (1, 2), "a ring has at least three chips"),
         (None, Fabric.DISABLED, (1, 2), "there is one chip.*\n.*tensim ttnn --mesh NAME"),
         ("n300", Fabric.DISABLED, (2,), "it takes rows and columns"),

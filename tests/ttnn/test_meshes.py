@@ -22,6 +22,7 @@ void kernel_main() {
 #endif
     const uint32_t source = get_arg_val<uint32_t>(argument++), target = get_arg_val<uint32_t>(argument++);
     const uint32_t arrived = get_arg_val<uint32_t>(argument++), pages = get_arg_val<uint32_t>(argument++);
+    const uint32_t hops = get_arg_val<uint32_t>(argument++);
     constexpr uint32_t page = get_tile_size(0);
     const InterleavedAddrGenFast<true> own = {source, page, get_dataformat(0)}, far = {target, page, get_dataformat(0)};
     auto header = reinterpret_cast<volatile tt_l1_ptr PACKET_HEADER_TYPE*>(get_write_ptr(1));
@@ -29,7 +30,7 @@ void kernel_main() {
     tt::tt_fabric::fabric_set_unicast_route(
         header, connections.get(0).dst_dev_id, connections.get(0).dst_mesh_id);
 #else
-    header->to_chip_unicast(1);
+    header->to_chip_unicast(hops);
 #endif
     router.open();
     for (uint32_t i = 0; i < pages; i++) {
@@ -88,13 +89,15 @@ def cb(index, page):
     return ttnn.CBDescriptor(page, ONE, [ttnn.CBFormatDescriptor(index, ttnn.bfloat16, page)])
 
 
-def sending(x, y, arrived, connect):
-    """A program that sends the pages of `x` to `y` of another chip; `connect(program)`: the words of its connection."""
+def sending(x, y, arrived, connect, hops=1):
+    """A program that sends the pages of `x` to `y` of another chip; `connect(program)`: the words of its connection; `hops`: on a
+    line to that chip.
+    """
     kernel = ttnn.KernelDescriptor(SEND, SOURCE, ONE, config=ttnn.WriterConfigDescriptor())
     built = ttnn.ProgramDescriptor(kernels=[kernel], cbs=[cb(0, 2048), cb(1, 256)])
     words = connect(built)
     words += [x.buffer_address(), y.buffer_address(), ttnn.get_global_semaphore_address(arrived), x.buffer_num_pages()]
-    built.kernels[0].runtime_args[0][0] = words
+    built.kernels[0].runtime_args[0][0] = [*words, hops]
     return built
 
 
