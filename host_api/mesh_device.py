@@ -20,10 +20,10 @@ DIRECTIONS = {"north": NORTH, "south": SOUTH, "east": EAST, "west": WEST}
 
 
 class MeshDevice:
-    """Chips in a grid whose fabric runs.  `shape`: (rows, columns); `devices`: `tensim.Device`, row after row."""
+    """Chips in a grid.  `shape`: (rows, columns); `devices`: `tensim.Device`, row after row; `fabric`: None: no routers run."""
 
-    def __init__(self, shape: tuple[int, int], devices: list[Device], fabric: Fabric) -> None:
-        self.shape, self.devices, self.fabric = shape, devices, fabric
+    def __init__(self, shape: tuple[int, int], devices: list[Device], fabric: Fabric | None) -> None:
+        self.shape, self.devices, self._fabric = shape, devices, fabric
 
     def __repr__(self) -> str:
         return f"MeshDevice({self.shape[0]}x{self.shape[1]} {self.devices[0].arch.name})"
@@ -33,6 +33,18 @@ class MeshDevice:
 
     def __exit__(self, *exception: object) -> None:
         close_mesh_device(self)
+
+    @property
+    def has_fabric(self) -> bool:
+        """Whether its routers run."""
+        return self._fabric is not None
+
+    @property
+    def fabric(self) -> Fabric:
+        """Its routers and links; UsageError for a mesh without."""
+        if self._fabric is None:
+            raise UsageError("the mesh was opened without its fabric: no routers run", hint='open it with fabric="1d"')
+        return self._fabric
 
     def connection(self, chip: int, direction: str, link: int = 0) -> Connection:
         """How a worker of a chip reaches the router whose link leads to the "north", "south", "east" or "west".
@@ -90,7 +102,7 @@ def board_of(name: str | None) -> Board:
 def open_mesh_device(
     board: str = DEFAULT_BOARD,
     shape: tuple[int, int] | None = None,
-    fabric: str = LINES,
+    fabric: str | None = LINES,
     links: int | None = None,
     ring: bool = False,
     packet_bytes: int | None = None,
@@ -100,13 +112,19 @@ def open_mesh_device(
     noc: str = "packet",
     max_cycles: int | None = None,
     check: bool = False,
+    num_hw_cqs: int = 1,
+    l1_small_size: int = 0,
+    trace_region_size: int = 0,
+    seed: int = 0,
+    line: bool = False,
 ) -> MeshDevice:
     """Open the chips of a board, or those of a part of it, and start their routers.
 
     `board`: n300, t3k (2x4), galaxy (8x4), p150_x2, p150_x4 (2x2); `shape`: (rows, columns) of the part; `fabric`: "1d", whose
-    packets count chips along a row or a column, or "2d"; `ring`: one ring around the mesh instead of lines; `links`: per
-    neighbour, None: all of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours
-    alone.  `arch`, `numerics`, `noc`, `max_cycles`, `check`: as of `create_device`; kernels on a mesh cannot be checked yet.
+    packets count chips along a row or a column, "2d", or None, which starts no routers; `ring`: one ring around the mesh
+    instead of lines, `line`: one line around it, on which east leads away from the first chip; `links`: per neighbour, None: all
+    of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours alone.  The others are
+    those of `create_device`, the same for each chip; with a fabric, kernels cannot be checked yet.
     UsageError for that, and for what a board does not have.
     """
     whole = board_of(board)
@@ -120,16 +138,21 @@ def open_mesh_device(
         raise UsageError(f"{links} links between neighbours", hint=f"{board} has 1 to {whole.links}")
     devices = open_devices(
         [
-            CreateDevice(number, 1, 0, 0, arch or whole.arch, numerics, noc, max_cycles, 0, check=check)
+            CreateDevice(
+                number, num_hw_cqs, l1_small_size, trace_region_size, arch or whole.arch, numerics, noc, max_cycles, seed,
+                check=check,
+            )
             for number in range(math.prod(shape))
         ]
-    )
+    )  # fmt: skip
+    if fabric is None:
+        return MeshDevice(shape, devices, None)
     states = [device._state for device in devices]
     try:
         plain, torus = states[0].arch, whole.torus and shape == whole.shape
         tiles = plain["ethernet.tiles"] if "ethernet.tiles" in plain else ()
-        wiring = Wiring(shape, links, torus, ring, (*whole.shape, whole.links), len(tiles))
-        joined = Fabric(states, wiring, shape, fabric, ring or torus, packet_bytes, forwarding)
+        wiring = Wiring(shape, links, torus, ring, (*whole.shape, whole.links), len(tiles), line)
+        joined = Fabric(states, wiring, shape, fabric, ring or (torus and not line), packet_bytes, forwarding)
     except UsageError:
         for device in devices:
             close_device(device)

@@ -30,7 +30,8 @@ def ttnn(arguments: tuple[str, ...]) -> None:
     parser.add_argument("--occurrences", metavar="N", type=int, default=OCCURRENCES,
                         help=f"with --sample: launches of each kind that are simulated; default {OCCURRENCES}")  # fmt: skip
     parser.add_argument("--mesh", choices=tuple(BOARDS),
-                        help="with --library: several chips, and their architecture (docs/library.md#several-chips)")  # fmt: skip
+                        help="the chips of a board, and their architecture (docs/ttnn.md#several-chips, "
+                        "docs/library.md#several-chips)")  # fmt: skip
     parser.add_argument("--items", metavar="N:NAME", type=_items,
                         help="with --library: what the program works on (16:images), for the report's rates")  # fmt: skip
     parser.set_defaults(numerics=None)
@@ -48,13 +49,13 @@ def ttnn(arguments: tuple[str, ...]) -> None:
         parser.error("--items goes with --library")
     board = None if given.mesh is None else BOARDS[given.mesh]
     if board is not None:
-        if not given.library or given.sample or given.check:
-            parser.error("--mesh goes with --library, and with neither --sample nor --check")
+        if given.sample or given.check:
+            parser.error("--mesh goes with neither --sample nor --check")
         given.arch = board.arch
         given.overrides = [*CARDS.get(given.mesh, ()), *given.overrides]
     request = replace(request_of(given, parser), items=given.items)
     if not given.library:
-        execute(request)
+        execute(replace(request, settings=request.settings | {"board": given.mesh}))
         return
     from tensim.library.runner import main
 

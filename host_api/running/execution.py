@@ -93,7 +93,7 @@ def execute(
                 "warnings": arch.without_effect(settings.numerics) + summary["warnings"],
                 "loops": loops,
             }
-            if not isinstance(opened, Device):
+            if not isinstance(opened, Device) and opened.has_fabric:
                 summary["fabric"] = fabric_facts(opened.fabric)
             summary |= watch.end(chip)
             if settings.zones:

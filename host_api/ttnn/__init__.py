@@ -25,20 +25,21 @@ if TYPE_CHECKING:
         get_cb_address as get_cb_address,
     )
     from tensim.ttnn.conversion import (
-        aggregate_as_tensor as aggregate_as_tensor, allocate_tensor_on_device as allocate_tensor_on_device,
-        allocate_tensor_on_host as allocate_tensor_on_host, copy_device_to_host_tensor as copy_device_to_host_tensor,
-        copy_host_to_device_tensor as copy_host_to_device_tensor, deallocate as deallocate, dump_tensor as dump_tensor,
-        from_device as from_device, from_torch as from_torch, get_device_tensors as get_device_tensors,
+        aggregate_as_tensor as aggregate_as_tensor, aggregate_tensor as aggregate_tensor,
+        allocate_tensor_on_device as allocate_tensor_on_device, allocate_tensor_on_host as allocate_tensor_on_host,
+        combine_device_tensors as combine_device_tensors, copy_device_to_host_tensor as copy_device_to_host_tensor,
+        copy_host_to_device_tensor as copy_host_to_device_tensor, deallocate as deallocate,
+        distribute_tensor as distribute_tensor, dump_tensor as dump_tensor, from_device as from_device,
+        from_host_shards as from_host_shards, from_torch as from_torch, get_device_tensors as get_device_tensors,
         get_optimal_worker_cores_for_sharded_tensor as get_optimal_worker_cores_for_sharded_tensor,
         load_tensor as load_tensor, move as move, reallocate as reallocate, to_device as to_device,
         to_torch as to_torch,
     )
     from tensim.ttnn.cores import (
-        CoreCoord as CoreCoord, CoreGrid as CoreGrid, CoreRange as CoreRange, CoreRangeSet as CoreRangeSet,
+        CoreCoord as CoreCoord, CoreGrid as CoreGrid, CoreRangeSet as CoreRangeSet, CoreRange as CoreRange,
         corerange_to_cores as corerange_to_cores, grid_to_cores as grid_to_cores,
-        num_cores_to_corerangeset as num_cores_to_corerangeset,
         num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids,
-        split_work_to_cores as split_work_to_cores,
+        num_cores_to_corerangeset as num_cores_to_corerangeset, split_work_to_cores as split_work_to_cores,
     )
     from tensim.ttnn.descriptors import (
         ComputeConfigDescriptor as ComputeConfigDescriptor,
@@ -49,30 +50,47 @@ if TYPE_CHECKING:
     )
     from tensim.ttnn.devices import (
         CloseDevice as CloseDevice, CreateDevice as CreateDevice, Device as Device,
-        DispatchCoreConfig as DispatchCoreConfig, GetDefaultDevice as GetDefaultDevice,
-        GetNumAvailableDevices as GetNumAvailableDevices, GetNumPCIeDevices as GetNumPCIeDevices,
-        GetPCIeDeviceID as GetPCIeDeviceID, MemoryView as MemoryView, MeshDevice as MeshDevice,
-        SetDefaultDevice as SetDefaultDevice, SubDevice as SubDevice, SubDeviceId as SubDeviceId,
-        close_device as close_device, close_mesh_device as close_mesh_device, get_arch_name as get_arch_name,
-        get_dram_alignment as get_dram_alignment, get_l1_alignment as get_l1_alignment,
-        get_max_worker_l1_unreserved_size as get_max_worker_l1_unreserved_size, get_memory_view as get_memory_view,
-        manage_device as manage_device, open_device as open_device, open_mesh_device as open_mesh_device,
-        synchronize_device as synchronize_device,
+        DispatchCoreConfig as DispatchCoreConfig, GetDefaultDevice as GetDefaultDevice, MeshDevice as MeshDevice,
+        SetDefaultDevice as SetDefaultDevice, close_device as close_device, close_mesh_device as close_mesh_device,
+        create_mesh_device as create_mesh_device, manage_device as manage_device, open_device as open_device,
+        open_mesh_device as open_mesh_device, synchronize_device as synchronize_device,
     )
     from tensim.ttnn.enums import (
         Arch as Arch, BufferType as BufferType, CoreType as CoreType, DataMovementProcessor as DataMovementProcessor,
         DataType as DataType, DispatchCoreAxis as DispatchCoreAxis, DispatchCoreType as DispatchCoreType,
-        Layout as Layout, MathFidelity as MathFidelity, NOC as NOC, NOC_MODE as NOC_MODE,
-        ROW_MAJOR_LAYOUT as ROW_MAJOR_LAYOUT, ShardDistributionStrategy as ShardDistributionStrategy,
+        FabricConfig as FabricConfig, FabricManagerMode as FabricManagerMode,
+        FabricReliabilityMode as FabricReliabilityMode, FabricTensixConfig as FabricTensixConfig,
+        FabricUDMMode as FabricUDMMode, Layout as Layout, MathFidelity as MathFidelity, NOC_MODE as NOC_MODE,
+        NOC as NOC, ROW_MAJOR_LAYOUT as ROW_MAJOR_LAYOUT, ShardDistributionStrategy as ShardDistributionStrategy,
         ShardOrientation as ShardOrientation, ShardShapeAlignment as ShardShapeAlignment,
         ShardStrategy as ShardStrategy, StorageType as StorageType, TILE_LAYOUT as TILE_LAYOUT,
         TensorMemoryLayout as TensorMemoryLayout, UnpackToDestMode as UnpackToDestMode, bfloat16 as bfloat16,
         bfloat4_b as bfloat4_b, bfloat8_b as bfloat8_b, float32 as float32, fp8_e4m3 as fp8_e4m3, int32 as int32,
         int8 as int8, uint16 as uint16, uint32 as uint32, uint8 as uint8,
     )
+    from tensim.ttnn.fabric import (
+        FabricNodeId as FabricNodeId, FabricRouterConfig as FabricRouterConfig, MeshId as MeshId,
+    )
+    from tensim.ttnn.fabric_config import get_fabric_config as get_fabric_config, set_fabric_config as set_fabric_config
+    from tensim.ttnn.fabric_connections import (
+        get_fabric_kernel_defines as get_fabric_kernel_defines,
+        get_tt_fabric_max_payload_size_bytes as get_tt_fabric_max_payload_size_bytes,
+        get_tt_fabric_packet_header_size_bytes as get_tt_fabric_packet_header_size_bytes,
+        setup_fabric_connection as setup_fabric_connection,
+        setup_routing_plane_connection as setup_routing_plane_connection,
+    )
     from tensim.ttnn.light_metal import (
         LightMetalBinary as LightMetalBinary, LightMetalReplay as LightMetalReplay,
         light_metal_begin_capture as light_metal_begin_capture, light_metal_end_capture as light_metal_end_capture,
+    )
+    from tensim.ttnn.mappers import (
+        ConcatMesh2dToTensor as ConcatMesh2dToTensor, ConcatMeshToTensor as ConcatMeshToTensor,
+        CppMeshToTensor as CppMeshToTensor, CppTensorToMesh as CppTensorToMesh,
+        MeshComposerConfig as MeshComposerConfig, MeshMapperConfig as MeshMapperConfig, MeshToTensor as MeshToTensor,
+        PlacementReplicate as PlacementReplicate, PlacementShard as PlacementShard,
+        ReplicateTensorToMesh as ReplicateTensorToMesh, ShardTensor2dMesh as ShardTensor2dMesh,
+        ShardTensorToMesh as ShardTensorToMesh, TensorToMesh as TensorToMesh,
+        create_mesh_composer as create_mesh_composer, create_mesh_mapper as create_mesh_mapper,
     )
     from tensim.ttnn.memory import (
         DRAM_MEMORY_CONFIG as DRAM_MEMORY_CONFIG, L1_BLOCK_SHARDED_MEMORY_CONFIG as L1_BLOCK_SHARDED_MEMORY_CONFIG,
@@ -81,34 +99,32 @@ if TYPE_CHECKING:
         NdShardSpec as NdShardSpec, ShardSpec as ShardSpec, TensorSpec as TensorSpec,
         create_sharded_memory_config as create_sharded_memory_config,
     )
+    from tensim.ttnn.memory_views import (
+        MemoryView as MemoryView, get_dram_alignment as get_dram_alignment, get_l1_alignment as get_l1_alignment,
+        get_max_worker_l1_unreserved_size as get_max_worker_l1_unreserved_size, get_memory_view as get_memory_view,
+    )
     from tensim.ttnn.meshes import (
-        ConcatMesh2dToTensor as ConcatMesh2dToTensor, ConcatMeshToTensor as ConcatMeshToTensor,
-        MeshComposerConfig as MeshComposerConfig, MeshCoordinate as MeshCoordinate,
-        MeshCoordinateRange as MeshCoordinateRange, MeshMapperConfig as MeshMapperConfig, MeshShape as MeshShape,
-        PlacementReplicate as PlacementReplicate, PlacementShard as PlacementShard,
-        ReplicateTensorToMesh as ReplicateTensorToMesh, ShardTensor2dMesh as ShardTensor2dMesh,
-        ShardTensorToMesh as ShardTensorToMesh, create_mesh_composer as create_mesh_composer,
-        create_mesh_mapper as create_mesh_mapper,
+        MeshCoordinateRange as MeshCoordinateRange, MeshCoordinate as MeshCoordinate, MeshShape as MeshShape,
     )
     from tensim.ttnn.operations import (
-        abs as abs, add as add, arange as arange, clone as clone, concat as concat, copy as copy, div as div,
-        divide as divide, empty as empty, empty_like as empty_like, exp as exp, full as full, full_like as full_like,
+        abs as abs, add as add, arange as arange, clone as clone, concat as concat, copy as copy, divide as divide,
+        div as div, empty_like as empty_like, empty as empty, exp as exp, full_like as full_like, full as full,
         identity as identity, interleaved_to_sharded as interleaved_to_sharded, maximum as maximum, minimum as minimum,
-        mul as mul, multiply as multiply, neg as neg, ones as ones, ones_like as ones_like, pad as pad,
+        multiply as multiply, mul as mul, neg as neg, ones_like as ones_like, ones as ones, pad as pad,
         permute as permute, rand as rand, reciprocal as reciprocal, relu as relu, repeat as repeat, reshape as reshape,
         reshard as reshard, rsqrt as rsqrt, sharded_to_interleaved as sharded_to_interleaved, sigmoid as sigmoid,
-        silu as silu, slice as slice, sqrt as sqrt, square as square, squeeze as squeeze, sub as sub,
-        subtract as subtract, tanh as tanh, tilize as tilize, tilize_with_val_padding as tilize_with_val_padding,
-        tilize_with_zero_padding as tilize_with_zero_padding, to_dtype as to_dtype, to_layout as to_layout,
-        to_memory_config as to_memory_config, transpose as transpose, typecast as typecast, unsqueeze as unsqueeze,
-        unsqueeze_to_4D as unsqueeze_to_4D, untilize as untilize, untilize_with_unpadding as untilize_with_unpadding,
-        view as view, zeros as zeros, zeros_like as zeros_like,
+        silu as silu, slice as slice, sqrt as sqrt, square as square, squeeze as squeeze, subtract as subtract,
+        sub as sub, tanh as tanh, tilize_with_val_padding as tilize_with_val_padding,
+        tilize_with_zero_padding as tilize_with_zero_padding, tilize as tilize, to_dtype as to_dtype,
+        to_layout as to_layout, to_memory_config as to_memory_config, transpose as transpose, typecast as typecast,
+        unsqueeze_to_4D as unsqueeze_to_4D, unsqueeze as unsqueeze, untilize_with_unpadding as untilize_with_unpadding,
+        untilize as untilize, view as view, zeros_like as zeros_like, zeros as zeros,
     )
     from tensim.ttnn.programs import (
         compute_program_descriptor_hash as compute_program_descriptor_hash, generic_op as generic_op,
     )
     from tensim.ttnn.queues import (
-        MeshTraceId as MeshTraceId, ReadDeviceProfiler as ReadDeviceProfiler,
+        MeshEvent as MeshEvent, MeshTraceId as MeshTraceId, ReadDeviceProfiler as ReadDeviceProfiler,
         begin_trace_capture as begin_trace_capture, create_global_semaphore as create_global_semaphore,
         end_trace_capture as end_trace_capture, event_synchronize as event_synchronize, execute_trace as execute_trace,
         get_all_kernel_duration_summary as get_all_kernel_duration_summary,
@@ -123,6 +139,12 @@ if TYPE_CHECKING:
     )
     from tensim.ttnn.runtime_args import RuntimeArgs as RuntimeArgs
     from tensim.ttnn.shapes import Shape as Shape, TILE_SIZE as TILE_SIZE, Tile as Tile, tile_size as tile_size
+    from tensim.ttnn.sub_devices import SubDeviceId as SubDeviceId, SubDevice as SubDevice
+    from tensim.ttnn.systems import (
+        GetNumAvailableDevices as GetNumAvailableDevices, GetNumPCIeDevices as GetNumPCIeDevices,
+        GetPCIeDeviceID as GetPCIeDeviceID, get_arch_name as get_arch_name, get_device_ids as get_device_ids,
+        get_num_devices as get_num_devices, get_pcie_device_ids as get_pcie_device_ids,
+    )
     from tensim.ttnn.tensors import Tensor as Tensor
     # fmt: on
     # isort: on

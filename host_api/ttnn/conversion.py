@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,18 @@ import numpy as np
 from tensim.sim.output_files import write_arrays
 from tensim.ttnn import arrays
 from tensim.ttnn.cores import CoreCoord
-from tensim.ttnn.devices import MeshDevice
+from tensim.ttnn.devices import MeshDevice, open_devices
 from tensim.ttnn.enums import (
     NOC,
     DataType,
     Layout,
 )
-from tensim.ttnn.errors import ArgumentError, ArgumentTypeError, check_type
-from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec
+from tensim.ttnn.errors import ArgumentError, check_type
+from tensim.ttnn.mappers import CppMeshToTensor, CppTensorToMesh
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, plain_config
+from tensim.ttnn.meshes import MeshShape
 from tensim.ttnn.shapes import Shape, Tile
-from tensim.ttnn.tensors import Tensor, allocate, host_tensor, plain_config, with_config
+from tensim.ttnn.tensors import MeshTensor, Tensor, allocate, host_tensor
 
 
 def allocate_tensor_on_device(*args: Any, **named: Any) -> Tensor:
@@ -56,13 +59,16 @@ def from_torch(
     layout: Layout | None = None,
     device: MeshDevice | None = None,
     memory_config: MemoryConfig | None = None,
-    mesh_mapper: object = None,
+    mesh_mapper: CppTensorToMesh | None = None,
     cq_id: int | None = None,
     preserve_nan_values: bool = False,
     col_tilize: bool = False,
     enable_bfloat_opt: bool = False,
 ) -> Tensor:
-    """A tensor of a torch tensor or an array; None of None.  `spec` says everything that the other arguments say."""
+    """A tensor of a torch tensor or an array; None of None.  `spec` says everything that the other arguments say.
+
+    `mesh_mapper`: how it is spread over the chips of a mesh, None: all have it.
+    """
     if tensor is None:
         return None  # type: ignore[return-value]  # of None alone
     if spec is not None:
@@ -74,14 +80,14 @@ def from_torch(
     if memory_config is not None and memory_config.is_sharded() and memory_config.shard_spec is None:
         if memory_config.nd_shard_spec is None:
             raise ArgumentError("from_torch: memory_config: a sharded configuration needs a shard_spec")
-    host = host_tensor(arrays.as_numpy(tensor), dtype, layout, tile, None, pad_value)
-    if device is None:
-        return (
-            host
-            if memory_config is None
-            else Tensor._of(with_config(host.spec, memory_config), host._values, host._pad)
-        )
-    return host.to(device, memory_config or DRAM_MEMORY_CONFIG, cq_id=cq_id)
+    values = arrays.as_numpy(tensor)
+    config = None if memory_config is None or device is not None else plain_config(memory_config)
+    parts = [
+        host_tensor(part, dtype, layout, tile, config, pad_value)
+        for part in ([values] if mesh_mapper is None else mesh_mapper.parts(values))
+    ]
+    host = parts[0] if len(parts) == 1 else MeshTensor.of_parts(parts, None)
+    return host if device is None else host.to(device, memory_config or DRAM_MEMORY_CONFIG, cq_id=cq_id)
 
 
 def to_torch(
@@ -89,17 +95,19 @@ def to_torch(
     dtype: Any = None,
     *,
     torch_rank: int | None = None,
-    mesh_composer: object = None,
+    mesh_composer: CppMeshToTensor | None = None,
     device: MeshDevice | None = None,
     cq_id: int | None = None,
 ) -> Any:
     """Its values as a torch tensor, or as a numpy array where torch is not installed.
 
-    `torch_rank`: leading sizes of 1 are dropped down to this rank.
+    `torch_rank`: leading sizes of 1 are dropped down to this rank; `mesh_composer`: how the parts of the chips of a mesh are put
+    together.
     """
     if arrays.is_torch(tensor) or isinstance(tensor, np.ndarray):
         return tensor
-    values = check_type("to_torch", "tensor", tensor, Tensor).values()
+    check_type("to_torch", "tensor", tensor, Tensor)
+    values = tensor.values() if mesh_composer is None else _composed(tensor, mesh_composer)
     while torch_rank is not None and values.ndim > torch_rank:
         if values.shape[0] != 1:
             raise ArgumentError(f"to_torch: torch_rank {torch_rank}: {tensor.shape} has a leading size that is not 1")
@@ -108,6 +116,12 @@ def to_torch(
     if dtype is None:
         return result
     return result.to(dtype) if arrays.is_torch(result) else result.astype(dtype)
+
+
+def _composed(tensor: Tensor, composer: CppMeshToTensor) -> np.ndarray:
+    """The values of all parts, put together; those of a tensor without parts as they are."""
+    parts = [part.values() for part in tensor.parts()]
+    return parts[0] if len(parts) == 1 else composer.compose(parts)
 
 
 def to_device(
@@ -134,7 +148,8 @@ def copy_device_to_host_tensor(
 ) -> None:
     """Read a device tensor into a host tensor of the same shape, DataType and layout."""
     check_same(host_tensor, device_tensor, "copy_device_to_host_tensor")
-    host_tensor._values = device_tensor.cpu(blocking, cq_id)._values
+    for host, part in zip(host_tensor.parts(), device_tensor.parts(), strict=True):
+        host._values = part.cpu(blocking, cq_id)._values
 
 
 def check_same(one: Tensor, other: Tensor, what: str) -> None:
@@ -161,15 +176,47 @@ move = reallocate
 
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """The tensors of the chips: itself."""
-    return [tensor]
+    """The tensors of the chips, row after row."""
+    return tensor.parts()
+
+
+def combine_device_tensors(*, tensors: Sequence[Tensor]) -> Tensor:
+    """The tensor of a mesh whose parts, row after row, these are; they lie at one address."""
+    devices = [one.device() for one in tensors]
+    meshes = [mesh for mesh in open_devices().values() if mesh.chips == devices]
+    if not meshes:
+        raise ArgumentError("combine_device_tensors: tensors: one of each chip of an open mesh, row after row")
+    return tensors[0] if len(tensors) == 1 else MeshTensor.of_parts(tensors, meshes[0])
+
+
+def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape) -> Tensor:
+    """A host tensor with a part for each chip of a mesh, row after row."""
+    if len(tensors) != mesh_shape.mesh_size() or any(one.device() is not None for one in tensors):
+        raise ArgumentError(
+            f"from_host_shards: tensors: a mesh of {mesh_shape} takes {mesh_shape.mesh_size()} host tensors"
+        )
+    return tensors[0] if len(tensors) == 1 else MeshTensor.of_parts(tensors, None)
 
 
 def aggregate_as_tensor(tensors: list[Tensor]) -> Tensor:
-    """The one tensor of a list."""
-    if len(tensors) != 1:
-        raise ArgumentTypeError("aggregate_as_tensor: one chip has one tensor")
-    return tensors[0]
+    """The tensor of a mesh, or of the host, of the tensors of its chips."""
+    if tensors[0].device() is None:
+        return from_host_shards(tensors, MeshShape(1, len(tensors)))
+    return combine_device_tensors(tensors=tensors)
+
+
+def distribute_tensor(tensor: Tensor, mapper: CppTensorToMesh, mesh_device: MeshDevice | None = None) -> Tensor:
+    """A host tensor spread over the chips of a mesh."""
+    spec, config = tensor.spec, None if mesh_device is None else tensor.memory_config()
+    return from_torch(
+        tensor.values(), spec.dtype, layout=spec.layout, tile=spec.tile, device=mesh_device, memory_config=config,
+        mesh_mapper=mapper,
+    )  # fmt: skip
+
+
+def aggregate_tensor(tensor: Tensor, composer: CppMeshToTensor) -> Tensor:
+    """The host tensor of the parts of a mesh."""
+    return host_tensor(_composed(tensor, composer), tensor.dtype, tensor.layout, tensor.tile)
 
 
 def get_optimal_worker_cores_for_sharded_tensor(tensor: Tensor, noc: NOC | None = None) -> list[CoreCoord]:

@@ -1,42 +1,50 @@
 """Devices: opening, closing, grids and coordinates of cores, the program cache.
 
-A device is the one chip of a 1x1 mesh.  `configure` sets what `open_device` has no argument for: the architecture and how
-the chip is simulated.
+A device is a mesh, most often of one chip; each chip of a larger one is a mesh of its own, too.  `configure` sets what
+`open_device` has no argument for: the architecture or the board, and how chips are simulated.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import tensim.device as metal
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import TensimWarning
 from tensim.ttnn.cores import CoreCoord, CoreGrid, pair
-from tensim.ttnn.enums import Arch, BufferType, DispatchCoreAxis, DispatchCoreType
-from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
-from tensim.ttnn.meshes import MeshShape
+from tensim.ttnn.enums import Arch, DispatchCoreAxis, DispatchCoreType
+from tensim.ttnn.errors import ArgumentError
+from tensim.ttnn.fabric import FabricNodeId, MeshId, fabric_settings
+from tensim.ttnn.mesh_chips import choose
+from tensim.ttnn.meshes import MeshCoordinate, MeshCoordinateRange, MeshShape
+from tensim.ttnn.sub_devices import SubDevice, SubDeviceId
 
 if TYPE_CHECKING:
+    from tensim.mesh_device import MeshDevice as HostMesh
     from tensim.sim.arch.loader import Arch as ChipDescription
-    from tensim.ttnn.cores import CoreLike, CoreRangeSet
+    from tensim.sim.host.wiring import Board
+    from tensim.ttnn.cores import CoreLike
     from tensim.ttnn.enums import NOC
-    from tensim.ttnn.programs import BuiltProgram
-    from tensim.types import CoreRangeSet as HostCores
+    from tensim.ttnn.programs import Workload
     from tensim.types import SubDeviceManagerId
 
 MEMORY_MAP = {"l1.user_base": "ttnn.l1_base", "alignment.l1_block": "ttnn.l1_block", "dram.user_base": "ttnn.dram_base"}
 ARCHES = {"wormhole_b0": Arch.WORMHOLE_B0, "blackhole": Arch.BLACKHOLE, "grayskull": Arch.GRAYSKULL}
+FABRIC_HINT = "ttnn.set_fabric_config before ttnn.open_mesh_device of several chips"
 TRACE_BLOCK = 4096  # bytes of a bank in which the trace region is taken
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How chips are simulated; see `tensim.create_device`.  `overrides`: of architecture parameters, by dotted key."""
+    """How chips are simulated; see `tensim.create_device`.  `overrides`: of architecture parameters, by dotted key; `board`: whose
+    chips meshes are made of (`tensim.open_mesh_device`), None: there is one chip.
+    """
 
     arch: str = "wormhole_b0"
     numerics: str = "fast"
@@ -46,6 +54,7 @@ class Settings:
     check: bool = False
     overrides: dict[str, Any] = field(default_factory=dict)
     log: bool = False  # keep what every thread does, for a timeline
+    board: str | None = None
 
 
 settings = Settings()
@@ -55,10 +64,21 @@ _closing: list[Callable[[MeshDevice], object]] = []  # called with each device b
 
 
 def configure(**changes: Any) -> Settings:
-    """Change the settings of devices opened from here on (fields of `Settings`); returns the settings before."""
+    """Change the settings of devices opened from here on (fields of `Settings`); returns the settings before.
+
+    With a board its architecture comes, unless another one is named beside it.
+    """
     global settings
+    if changes.get("board") is not None:
+        changes = {"arch": board_named(changes["board"]).arch} | changes
     before, settings = settings, replace(settings, **changes)
     return before
+
+
+def board_named(name: str) -> Board:
+    from tensim.mesh_device import board_of
+
+    return board_of(name)
 
 
 def before_closing(look: Callable[[MeshDevice], object]) -> None:
@@ -77,41 +97,73 @@ class KnownPrograms:
     """The program cache: `entries` by what decides whether a program is known; off, it keeps none."""
 
     def __init__(self) -> None:
-        self.entries: dict[Hashable, BuiltProgram] = {}
+        self.entries: dict[Hashable, Workload] = {}
         self.on = self.misses_allowed = True
 
 
-class MeshDevice:
-    """An open device: a mesh of one chip."""
+_mesh_ids = itertools.count(1)
 
-    def __init__(self, host: metal.Device, number: int) -> None:
+
+class MeshDevice:
+    """An open device: one chip, or a mesh of several.
+
+    `chips`: its chips, row after row, each a MeshDevice of one; `host`: the first one for the host API; `joined`: the mesh of the
+    host API that they were opened as, None of a chip opened alone.
+    """
+
+    def __init__(
+        self,
+        host: metal.Device,
+        number: int,
+        joined: HostMesh | None = None,
+        chips: list[MeshDevice] | None = None,
+        shape: Iterable[int] = (1, 1),
+    ) -> None:
         self.host, self._number, self.programs = host, number, KnownPrograms()
-        self.default_queue = 0
+        self.joined, self.chips, self._shape = joined, chips or [self], MeshShape(list(shape))
+        self.default_queue, self._id, self._submeshes = 0, next(_mesh_ids), list[MeshDevice]()
+
+    @classmethod
+    def of_chips(cls, chips: list[MeshDevice], shape: Iterable[int]) -> MeshDevice:
+        """A mesh of chips that were opened together."""
+        return cls(chips[0].host, chips[0]._number, chips[0].joined, chips, shape)
 
     def __repr__(self) -> str:
-        return f"MeshDevice(1x1 grid, {self.host.arch.name}, device {self._number})"
+        chips = f"{len(self.chips)} devices" if len(self.chips) > 1 else f"device {self._number}"
+        return f"MeshDevice({self.shape[0]}x{self.shape[1]} grid, {self.host.arch.name}, {chips})"
 
     # --- the mesh
 
     @property
     def shape(self) -> MeshShape:
-        return MeshShape(1, 1)
+        return self._shape
 
     def id(self) -> int:
         """Number of the mesh."""
-        return self._number + 1
+        return self._id
 
-    def get_device_id(self, coordinate: object = None) -> int:
-        """Number of the chip."""
-        return self._number
+    def get_system_mesh_id(self) -> int:
+        """Number of the mesh on the fabric: there is one."""
+        return 0
+
+    def chip(self, coordinate: Iterable[int] | None = None) -> MeshDevice:
+        """The chip at a place, None: the first one; ArgumentError outside the mesh."""
+        place = tuple(coordinate or (0,) * len(self.shape))
+        if len(place) != len(self.shape) or not all(0 <= a < b for a, b in zip(place, self.shape, strict=True)):
+            raise ArgumentError(f"{coordinate} lies outside the mesh of {self.shape}")
+        return self.chips[self.shape.coordinates().index(MeshCoordinate(place))]
+
+    def get_device_id(self, coordinate: Iterable[int] | None = None) -> int:
+        """Number of the chip at a place."""
+        return self.chip(coordinate)._number
 
     def get_device_ids(self) -> list[int]:
-        """Numbers of its chips."""
-        return [self._number]
+        """Numbers of its chips, row after row."""
+        return [chip._number for chip in self.chips]
 
     def get_num_devices(self) -> int:
         """Number of its chips."""
-        return 1
+        return len(self.chips)
 
     def arch(self) -> Arch:
         """The Arch."""
@@ -194,52 +246,80 @@ class MeshDevice:
         """The device itself: its only view."""
         return self
 
-    def create_submesh(self, shape: Iterable[int], offset: object = None) -> MeshDevice:
-        """The device itself, for the shape 1x1."""
-        if tuple(shape) != (1, 1):
-            raise ArgumentError(f"a mesh of 1x1 has no submesh of {shape}")
-        return self
+    def create_submesh(self, shape: Iterable[int], offset: Iterable[int] | None = None) -> MeshDevice:
+        """A rectangle of its chips, from a place on (None: the first chip)."""
+        size, begin = MeshShape(list(shape)), tuple(offset or (0, 0))
+        if len(size) != 2 or min(size) < 1 or any(a + b > c for a, b, c in zip(begin, size, self.shape, strict=True)):
+            raise ArgumentError(f"a mesh of {self.shape} has no submesh of {size} from {list(begin)} on")
+        last = [a + b - 1 for a, b in zip(begin, size, strict=True)]
+        chips = [self.chip(place) for place in MeshCoordinateRange(MeshCoordinate(begin), MeshCoordinate(last))]
+        submesh = chips[0] if len(chips) == 1 else MeshDevice.of_chips(chips, size)
+        if submesh is not self and submesh not in self._submeshes:
+            self._submeshes.append(submesh)
+        return submesh
 
     def create_submeshes(self, shape: Iterable[int]) -> list[MeshDevice]:
-        """The device itself, for the shape 1x1."""
-        return [self.create_submesh(shape)]
+        """All its chips in rectangles of one shape; ArgumentError when they do not fill it."""
+        size = MeshShape(list(shape))
+        if len(size) != 2 or min(size) < 1 or any(b % a for a, b in zip(size, self.shape, strict=True)):
+            raise ArgumentError(f"submeshes of {size} do not fill a mesh of {self.shape}")
+        corners = itertools.product(*(range(0, b, a) for a, b in zip(size, self.shape, strict=True)))
+        return [self.create_submesh(size, corner) for corner in corners]
 
     def get_submeshes(self) -> list[MeshDevice]:
-        """None were created."""
-        return []
+        """Those that were created."""
+        return list(self._submeshes)
 
     def reshape(self, shape: Iterable[int]) -> None:
-        """Only 1x1 is a shape of one chip."""
-        self.create_submesh(shape)
+        """A row may become a column, and a column a row; ArgumentError for other shapes."""
+        size = MeshShape(list(shape))
+        line = 1 in size and 1 in self.shape and size.mesh_size() == len(self.chips)
+        if size != self.shape and not (line and len(size) == 2):
+            raise ArgumentError(f"a mesh of {self.shape} cannot become {size}", hint="open it in that shape")
+        self._shape = size
 
-    def get_fabric_node_id(self, coordinate: object = None) -> NoReturn:
-        """One chip has no fabric."""
-        raise ArgumentError("one chip has no fabric: programs over several chips cannot run here")
+    def get_fabric_node_id(self, coordinate: Iterable[int] | None = None) -> FabricNodeId:
+        """The name of the chip at a place on the fabric; ArgumentError without one."""
+        if self.joined is None or not self.joined.has_fabric:
+            raise ArgumentError("get_fabric_node_id: the device has no fabric", hint=FABRIC_HINT)
+        return FabricNodeId(MeshId(0), self.get_device_id(coordinate))
+
+    def _alone(self) -> None:
+        """ArgumentError for a mesh of several chips, which has no sub-devices."""
+        if len(self.chips) > 1:
+            hint = "call it on each of mesh.create_submeshes(ttnn.MeshShape(1, 1))"
+            raise ArgumentError(f"sub-devices: they are those of one chip, not of {self}", hint=hint)
 
     def create_sub_device_manager(self, sub_devices: Iterable[SubDevice], local_l1_size: int = 0) -> SubDeviceManagerId:
         """Describe a division into sub-devices; returns the manager's id."""
-        from tensim.types import SubDevice
+        from tensim.types import SubDevice as HostSubDevice
 
-        return self.host.create_sub_device_manager([SubDevice(device.host()) for device in sub_devices], local_l1_size)
+        self._alone()
+        return self.host.create_sub_device_manager([HostSubDevice(one.host()) for one in sub_devices], local_l1_size)
 
     def load_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
         """Switch to a manager."""
+        self._alone()
         self.host.load_sub_device_manager(manager)
 
     def clear_loaded_sub_device_manager(self) -> None:
         """Back to one sub-device with all cores."""
+        self._alone()
         self.host.clear_loaded_sub_device_manager()
 
     def remove_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
         """Forget a manager."""
+        self._alone()
         self.host.remove_sub_device_manager(manager)
 
     def set_sub_device_stall_group(self, sub_device_ids: Iterable[SubDeviceId]) -> None:
         """Sub-devices that reads, writes and synchronisation wait for."""
+        self._alone()
         self.host.set_sub_device_stall_group([item.id for item in sub_device_ids])
 
     def reset_sub_device_stall_group(self) -> None:
         """They wait for all sub-devices again."""
+        self._alone()
         self.host.reset_sub_device_stall_group()
 
     def quiesce_devices(self) -> None:
@@ -272,7 +352,7 @@ class MeshDevice:
 
     def check_open(self) -> None:
         """ArgumentError when it was closed."""
-        if not self.host.is_open:
+        if not all(chip.host.is_open for chip in self.chips):
             raise ArgumentError(f"device {self._number} is closed")
 
 
@@ -292,19 +372,35 @@ class DispatchCoreConfig:
         self.fabric_tensix_config = fabric_tensix_config
 
 
+def _described(trace_region_size: int, worker_l1_size: int) -> tuple[ChipDescription, int]:
+    """(`Arch` of a device, bytes of a DRAM bank for traces)."""
+    arch = chip_description()
+    region = math.ceil(trace_region_size / arch.dram_banks / TRACE_BLOCK) * TRACE_BLOCK
+    if worker_l1_size:
+        changes = {"l1.user_base": arch.l1_size - worker_l1_size}
+        arch = load_arch(settings.arch, settings.overrides | {key: arch[key] for key in MEMORY_MAP} | changes)
+    return arch, region
+
+
+def _check_closed(numbers: Iterable[int]) -> None:
+    taken = {number for device in _open.values() for number in device.get_device_ids()}
+    for number in numbers:
+        if number in taken:
+            raise ArgumentError(f"device {number} is already open")
+
+
+def _opened(device: MeshDevice) -> MeshDevice:
+    for chip in device.chips if settings.log else ():
+        chip.host.chip.recordings.enable_log()
+    _open[device._number] = device
+    return device
+
+
 def _open_device(
     number: int, queues: int, l1_small_size: int, trace_region_size: int, worker_l1_size: int = 0
 ) -> MeshDevice:
-    if number in _open:
-        raise ArgumentError(f"device {number} is already open")
-    arch = chip_description()
-    banks = arch.dram_banks
-    region = math.ceil(trace_region_size / banks / TRACE_BLOCK) * TRACE_BLOCK
-    changes: dict[str, int] = {}
-    if worker_l1_size:
-        changes["l1.user_base"] = arch.l1_size - worker_l1_size
-    if changes:
-        arch = load_arch(settings.arch, settings.overrides | {key: arch[key] for key in MEMORY_MAP} | changes)
+    _check_closed([number])
+    arch, region = _described(trace_region_size, worker_l1_size)
     with warnings.catch_warnings(
         action="ignore", category=TensimWarning
     ):  # parameters of ttnn's memory map are used here
@@ -312,10 +408,7 @@ def _open_device(
             number, queues, l1_small_size, region, arch=arch, numerics=settings.numerics, noc=settings.noc,
             max_cycles=settings.max_cycles, seed=settings.seed, check=settings.check,
         )  # fmt: skip
-    if settings.log:
-        host.chip.recordings.enable_log()
-    device = _open[number] = MeshDevice(host, number)
-    return device
+    return _opened(MeshDevice(host, number))
 
 
 def open_device(
@@ -349,19 +442,59 @@ def open_mesh_device(
     trace_region_size: int = 0,
     num_command_queues: int = 1,
     dispatch_core_config: DispatchCoreConfig | None = None,
-    offset: object = None,
+    offset: Iterable[int] | None = None,
     physical_device_ids: Sequence[int] = (),
     worker_l1_size: int = 0,
 ) -> MeshDevice:
-    """Open the mesh of one chip; ArgumentError for a larger one."""
-    if mesh_shape is not None and tuple(mesh_shape) != (1, 1):
-        raise ArgumentError(f"open_mesh_device: mesh_shape {mesh_shape}: tensim.ttnn has one chip, MeshShape(1, 1)")
-    number = physical_device_ids[0] if physical_device_ids else 0
-    return _open_device(number, num_command_queues, l1_small_size, trace_region_size, worker_l1_size)
+    """Open a mesh of chips of the board (`configure(board=...)`), None: all, with the fabric of `set_fabric_config`.
+
+    ArgumentError for a mesh that the board does not have.
+    """
+    shape = None if mesh_shape is None else MeshShape(list(mesh_shape))
+    if shape is not None and (len(shape) != 2 or min(shape) < 1):
+        raise ArgumentError(f"open_mesh_device: mesh_shape {shape}: it takes rows and columns")
+    if any(offset or ()):
+        hint = "open a larger mesh, and take a part of it with create_submesh"
+        raise ArgumentError("open_mesh_device: offset: meshes begin at the first chip of a board", hint=hint)
+    if shape == (1, 1) or (shape is None and settings.board is None):
+        number = physical_device_ids[0] if physical_device_ids else 0
+        return _open_device(number, num_command_queues, l1_small_size, trace_region_size, worker_l1_size)
+    if settings.board is None:
+        raise ArgumentError(
+            f"open_mesh_device: mesh_shape {shape}: there is one chip",
+            hint="choose a board: `tensim ttnn --mesh NAME`, or tensim.ttnn.devices.configure(board=NAME)",
+        )
+    return _open_mesh(shape, physical_device_ids, num_command_queues, l1_small_size, trace_region_size, worker_l1_size)
+
+
+def _open_mesh(
+    shape: MeshShape | None,
+    ids: Sequence[int],
+    queues: int,
+    l1_small_size: int,
+    trace_region_size: int,
+    worker_l1_size: int,
+) -> MeshDevice:
+    from tensim.mesh_device import open_mesh_device as open_host_mesh
+
+    assert settings.board is not None
+    board, fabric = board_named(settings.board), fabric_settings()
+    chosen = choose(settings.board, board, shape, fabric.config)
+    if ids and list(ids) != chosen.order:
+        raise ArgumentError(f"open_mesh_device: physical_device_ids: the mesh has the chips {chosen.order}")
+    _check_closed(chosen.order)
+    arch, region = _described(trace_region_size, worker_l1_size)
+    joined = open_host_mesh(
+        settings.board, chosen.shape, arch=arch, numerics=settings.numerics, noc=settings.noc,
+        max_cycles=settings.max_cycles, check=settings.check, num_hw_cqs=queues, l1_small_size=l1_small_size,
+        trace_region_size=region, seed=settings.seed, **fabric.opening() | {"ring": chosen.ring, "line": chosen.line},
+    )  # fmt: skip
+    chips = [MeshDevice(joined.devices[number], number, joined) for number in chosen.order]
+    return _opened(MeshDevice.of_chips(chips, shape or board.shape))
 
 
 def close_device(device: MeshDevice) -> None:
-    """Wait for what is queued and close the device; closed ones are left alone."""
+    """Wait for what is queued and close the device with all its chips; closed ones, and parts of a mesh, are left alone."""
     global _default
     number = device._number
     if _open.get(number) is device:
@@ -373,7 +506,12 @@ def close_device(device: MeshDevice) -> None:
             synchronize_device(device)
         for look in _closing:
             look(device)
-        metal.close_device(device.host)
+        if device.joined is None:
+            metal.close_device(device.host)
+        else:
+            from tensim.mesh_device import close_mesh_device
+
+            close_mesh_device(device.joined)
 
 
 CloseDevice = close_mesh_device = close_device
@@ -387,6 +525,16 @@ def manage_device(device_id: int) -> Iterator[MeshDevice]:
         yield device
     finally:
         close_device(device)
+
+
+@contextlib.contextmanager
+def create_mesh_device(*args: Any, **named: Any) -> Iterator[MeshDevice]:
+    """An open mesh for a block; arguments of `open_mesh_device`."""
+    device = open_mesh_device(*args, **named)
+    try:
+        yield device
+    finally:
+        close_mesh_device(device)
 
 
 def open_devices() -> dict[int, MeshDevice]:
@@ -405,37 +553,9 @@ def GetDefaultDevice() -> MeshDevice | None:
     return _default
 
 
-def GetNumAvailableDevices() -> int:
-    """Number of chips."""
-    return 1
-
-
-GetNumPCIeDevices = GetNumAvailableDevices
-
-
-def GetPCIeDeviceID(device_id: int) -> int:
-    """The chip on PCIe through which a chip is reached: itself."""
-    return metal.get_pcie_device_id(device_id)
-
-
-def get_arch_name() -> str:
-    """Name of the architecture of devices."""
-    return load_arch(settings.arch).name
-
-
-def is_wormhole_b0(device: MeshDevice | None = None) -> bool:
-    """Whether devices are Wormholes."""
-    return get_arch_name() == "wormhole_b0" if device is None else device.arch() == Arch.WORMHOLE_B0
-
-
-def is_blackhole(device: MeshDevice | None = None) -> bool:
-    """Whether devices are Blackholes."""
-    return get_arch_name() == "blackhole" if device is None else device.arch() == Arch.BLACKHOLE
-
-
 def has_stopped(device: MeshDevice) -> bool:
-    """Whether an error has stopped the device: nothing can run on it any more."""
-    return device.host.system.executor.devices[device.host.id].failed is not None
+    """Whether an error has stopped the device, or a chip of it: nothing can run on it any more."""
+    return any(chip.host.system.executor.devices[chip.host.id].failed is not None for chip in device.chips)
 
 
 def synchronize_device(
@@ -445,71 +565,6 @@ def synchronize_device(
     import tensim.queue as queues
 
     number = None if cq_id is None else device.queue(cq_id).id
-    queues.synchronize(
-        device.host, number, tuple(item.id if isinstance(item, SubDeviceId) else item for item in sub_device_ids)
-    )
-
-
-def _arch_value(name: str) -> int:
-    return chip_description()[name]
-
-
-def get_dram_alignment() -> int:
-    """Bytes to which pages in DRAM are aligned."""
-    return _arch_value("alignment.dram_page")
-
-
-def get_l1_alignment() -> int:
-    """Bytes to which pages in L1 are aligned."""
-    return _arch_value("alignment.l1_page")
-
-
-def get_max_worker_l1_unreserved_size() -> int:
-    """Bytes of L1 that programs may use."""
-    return _arch_value("ttnn.l1_unreserved")
-
-
-def get_memory_view(device: MeshDevice, buffer_type: BufferType) -> MemoryView:
-    """MemoryView of a memory of a device."""
-    if not isinstance(buffer_type, BufferType):
-        raise ArgumentTypeError(f"get_memory_view: buffer_type takes BufferType, not {type(buffer_type).__name__}")
-    return MemoryView(device.host._state.allocators[buffer_type.value].view())
-
-
-class MemoryView:
-    """What a memory's allocator holds: bytes per bank, but the totals with `total` in their names over all banks."""
-
-    def __init__(self, view: dict[str, Any]) -> None:
-        self.num_banks = view["banks"]
-        self.total_bytes_per_bank = view["total"]
-        self.total_bytes_allocated_per_bank = view["allocated"]
-        self.total_bytes_free_per_bank = view["free"]
-        self.largest_contiguous_bytes_free_per_bank = view["largest_free"]
-        self.block_table = [{"address": address, "size": size, "allocated": "yes"} for address, size in view["blocks"]]
-
-
-class SubDevice:
-    """Cores of a sub-device: a list with a CoreRangeSet of worker cores first."""
-
-    def __init__(self, cores: Iterable[CoreRangeSet]) -> None:
-        self.cores = list(cores)
-
-    def host(self) -> HostCores:
-        """The cores as the host API takes them."""
-        return self.cores[0].host()
-
-
-class SubDeviceId:
-    """Number of a sub-device."""
-
-    def __init__(self, number: int) -> None:
-        self.id = int(number)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SubDeviceId) and self.id == other.id
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-    def __repr__(self) -> str:
-        return f"SubDeviceId({self.id})"
+    groups = tuple(item.id if isinstance(item, SubDeviceId) else item for item in sub_device_ids)
+    for chip in device.chips:
+        queues.synchronize(chip.host, number, groups)

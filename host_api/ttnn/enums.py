@@ -164,3 +164,38 @@ CBIndex = enum.IntEnum("CBIndex", {f"c_{i}": i for i in range(64)}, module=__nam
 class SourceType(_Enum):
     FILE_PATH = 0
     SOURCE_CODE = 1
+
+
+class FabricConfig(_Enum):
+    DISABLED = 0
+    FABRIC_1D_NEIGHBOR_EXCHANGE = 1
+    FABRIC_1D = 2
+    FABRIC_1D_RING = 3
+    FABRIC_2D = 4
+    FABRIC_2D_TORUS_X = 5
+    FABRIC_2D_TORUS_Y = 6
+    FABRIC_2D_TORUS_XY = 7
+    CUSTOM = 8
+
+
+class FabricReliabilityMode(_Enum):
+    STRICT_INIT = 0
+    RELAXED_INIT = 1
+    DYNAMIC_RECONFIG = 2
+
+
+class FabricTensixConfig(_Enum):
+    DISABLED = 0
+    MUX = 1
+
+
+class FabricUDMMode(_Enum):
+    DISABLED = 0
+    ENABLED = 1
+
+
+class FabricManagerMode(_Enum):
+    ENABLED = 0
+    INIT_FABRIC = 1
+    TERMINATE_FABRIC = 2
+    DEFAULT = 3

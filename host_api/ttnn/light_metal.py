@@ -7,6 +7,8 @@ from typing import Any
 import tensim.light_metal.capture as capture
 from tensim.light_metal.binary import LightMetalBinary as HostBinary
 from tensim.running.replay import LightMetalReplay as HostReplay
+from tensim.ttnn.devices import open_devices
+from tensim.ttnn.errors import ArgumentError
 
 
 class LightMetalBinary(HostBinary):
@@ -34,7 +36,9 @@ class LightMetalReplay:
 
 
 def light_metal_begin_capture() -> None:
-    """Record every command from here on."""
+    """Record every command from here on; ArgumentError while a mesh of several chips is open."""
+    if any(len(device.chips) > 1 for device in open_devices().values()):
+        raise ArgumentError("light_metal_begin_capture: recordings hold no meshes", hint="record programs of one chip")
     capture.light_metal_begin_capture()
 
 

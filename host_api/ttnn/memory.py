@@ -529,3 +529,15 @@ def _flat_height(shard: Sequence[int], sizes: Sequence[int]) -> int | None:
         height *= cut
         open_ended, crosses = open_ended or cut != size, crosses or bool(size % cut)
     return height
+
+
+def with_config(spec: TensorSpec, config: MemoryConfig) -> TensorSpec:
+    """A description with another memory configuration."""
+    return TensorSpec(spec.shape, spec.dtype, spec.layout, plain_config(config), spec.tile)
+
+
+def plain_config(config: MemoryConfig) -> MemoryConfig:
+    """A configuration as a user gives it, without the specification that was derived from the other one."""
+    if config.memory_layout in SHARDED and config.shard_spec is not None:
+        return MemoryConfig(config.memory_layout, config.buffer_type, config.shard_spec)
+    return config

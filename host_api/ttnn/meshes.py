@@ -1,11 +1,11 @@
-"""Shapes and coordinates of meshes, and mappers over a mesh of one chip."""
+"""Shapes and coordinates of meshes."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
-
-from tensim.ttnn.errors import ArgumentError
 
 
 class _Numbers:
@@ -46,10 +46,11 @@ class MeshShape(_Numbers):
 
     def mesh_size(self) -> int:
         """Number of chips."""
-        size = 1
-        for item in self:
-            size *= item
-        return size
+        return math.prod(self)
+
+    def coordinates(self) -> list[MeshCoordinate]:
+        """All places, row after row."""
+        return [MeshCoordinate(place) for place in itertools.product(*map(range, self))]
 
 
 class MeshCoordinate(_Numbers):
@@ -75,7 +76,8 @@ class MeshCoordinateRange:
         return hash((self.start, self.end))
 
     def __iter__(self) -> Iterator[MeshCoordinate]:
-        return iter([self.start])
+        spans = [range(a, b + 1) for a, b in zip(self.start, self.end, strict=True)]
+        return iter([MeshCoordinate(place) for place in itertools.product(*spans)])
 
     def shape(self) -> MeshShape:
         """Sizes of the rectangle."""
@@ -83,62 +85,3 @@ class MeshCoordinateRange:
 
     def __repr__(self) -> str:
         return f"MeshCoordinateRange(start={self.start}, end={self.end})"
-
-
-class _OneChip:
-    """Any way to spread a tensor over a mesh, or to compose it again: with one chip all do nothing."""
-
-    def __init__(self, *args: object, **settings: object) -> None:
-        self.args = args
-
-
-class ReplicateTensorToMesh(_OneChip):
-    """The tensor on every chip."""
-
-
-class ShardTensorToMesh(_OneChip):
-    """A slice of the tensor on every chip."""
-
-
-class ShardTensor2dMesh(_OneChip):
-    """A slice of the tensor on every chip, by rows and columns."""
-
-
-class ConcatMeshToTensor(_OneChip):
-    """The chips' tensors, one after the other."""
-
-
-class ConcatMesh2dToTensor(_OneChip):
-    """The chips' tensors, by rows and columns."""
-
-
-class MeshMapperConfig(_OneChip):
-    """How dimensions of a mesh place a tensor."""
-
-
-class MeshComposerConfig(_OneChip):
-    """How dimensions of a mesh compose a tensor."""
-
-
-class PlacementShard(_OneChip):
-    """A dimension that is cut."""
-
-
-class PlacementReplicate(_OneChip):
-    """A dimension that is replicated."""
-
-
-def _one_chip(what: str, mesh_device: Any) -> _OneChip:
-    if mesh_device.get_num_devices() != 1:
-        raise ArgumentError(f"{what}: tensim.ttnn has one chip")
-    return _OneChip(mesh_device)
-
-
-def create_mesh_mapper(mesh_device: Any, config: object = None) -> _OneChip:
-    """A mapper of a mesh of one chip."""
-    return _one_chip("create_mesh_mapper", mesh_device)
-
-
-def create_mesh_composer(mesh_device: Any, config: object = None) -> _OneChip:
-    """A composer of a mesh of one chip."""
-    return _one_chip("create_mesh_composer", mesh_device)

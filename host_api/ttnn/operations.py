@@ -16,9 +16,9 @@ from tensim.ttnn._names import PIPES
 from tensim.ttnn.devices import GetDefaultDevice
 from tensim.ttnn.enums import DataType, Layout
 from tensim.ttnn.errors import ArgumentError, NotAnOperation
-from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, with_config
 from tensim.ttnn.shapes import BLOCK_FLOATS
-from tensim.ttnn.tensors import Operand, Tensor, computed, host_tensor, placed_like, with_config
+from tensim.ttnn.tensors import Operand, Tensor, computed, each_chip, host_tensor, placed_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,15 +136,24 @@ def copy(input_a: Tensor, input_b: Tensor) -> Tensor:
 
 
 def assign_to(target: Tensor, source: Tensor) -> None:
-    """Give a tensor the values of a host tensor of its shape."""
-    if target.device() is None:
-        target._values = source._values
-    else:
-        target.write(Tensor._of(with_config(source.spec, target.memory_config()), source._values))
+    """Give a tensor the values of a host tensor of its shape; one with parts on several chips those of the parts."""
+    given = source.parts()
+    for index, part in enumerate(target.parts()):
+        values = given[index % len(given)]
+        if part.device() is None:
+            part._values = values._values
+        else:
+            part.write(Tensor._of(with_config(values.spec, part.memory_config()), values._values))
 
 
 def _converted(
     tensor: Tensor, layout: Layout, dtype: DataType, memory_config: MemoryConfig | None, pad_value: float = 0
+) -> Tensor:
+    return each_chip(lambda part: _converted_part(part, layout, dtype, memory_config, pad_value), tensor)
+
+
+def _converted_part(
+    tensor: Tensor, layout: Layout, dtype: DataType, memory_config: MemoryConfig | None, pad_value: float
 ) -> Tensor:
     if layout == Layout.ROW_MAJOR and dtype in BLOCK_FLOATS:
         dtype = DataType.BFLOAT16
@@ -398,11 +407,11 @@ def _computed(
     dtype: DataType | None,
     output_tensor: Tensor | None,
 ) -> Tensor:
-    host, like = computed(function, operands, dtype)
-    if output_tensor is not None:
-        assign_to(output_tensor, _converted(host, output_tensor.layout, output_tensor.dtype, None))
-        return output_tensor
-    return placed_like(host, like, memory_config)
+    if output_tensor is None:
+        return each_chip(lambda *given: placed_like(*computed(function, given, dtype), memory_config), *operands)
+    host = each_chip(lambda *given: computed(function, given, dtype)[0], *operands)
+    assign_to(output_tensor, _converted(host, output_tensor.layout, output_tensor.dtype, None))
+    return output_tensor
 
 
 def _operation(name: str, function: Callable[..., Any], sentence: str) -> Callable[..., Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ OPTIONS = {
     "--numerics": "exact (the chip's bits), fast (float32) or off (timing only).",
     "--timeline": "Write a trace that Perfetto opens.",
     "--json": "Write the operations as JSON.",
+    "--mesh": "The chips of a board, and their architecture (docs/ttnn.md).",
 }
 
 
@@ -44,6 +46,7 @@ class Fixtures:
 
         option = config.option
         settings = {name: getattr(option, f"tensim_{name}") for name in ("arch", "numerics")}
+        settings["board"] = option.tensim_mesh
         settings = {name: value for name, value in settings.items() if value is not None}
         settings["overrides"] = dict(map(key_value, option.tensim_set))
         self.observation = observed(Request((), settings, option.tensim_timeline, option.tensim_json, quiet=True))
@@ -61,11 +64,18 @@ class Fixtures:
 
     @pytest.fixture
     def mesh_device(self, request: pytest.FixtureRequest, device_params: dict[str, Any]) -> Iterator[Any]:
-        """A mesh of one chip; tests that ask for another shape are skipped."""
-        shape = getattr(request, "param", (1, 1))
-        if shape not in (1, (1, 1)):
-            pytest.skip(f"tensim.ttnn has one chip, the test wants a mesh of {shape}")
-        yield from _opened(lambda: devices.CreateDevice(0, **_known(device_params)))
+        """A mesh of the board's chips, with the fabric of `device_params`; tests that ask for more chips are skipped."""
+        from tensim.ttnn.enums import FabricConfig
+        from tensim.ttnn.fabric_config import set_fabric_config
+        from tensim.ttnn.systems import GetNumAvailableDevices
+
+        given = getattr(request, "param", (1, 1))
+        shape = (1, given) if isinstance(given, int) else tuple(given)
+        if math.prod(shape) > GetNumAvailableDevices():
+            pytest.skip(f"there are {GetNumAvailableDevices()} chips (--mesh), the test wants a mesh of {shape}")
+        set_fabric_config(device_params.get("fabric_config") or FabricConfig.DISABLED)
+        yield from _opened(lambda: devices.open_mesh_device(shape, **_known(device_params)))
+        set_fabric_config(FabricConfig.DISABLED)
 
     @pytest.fixture
     def reset_seeds(self) -> None:

@@ -19,8 +19,9 @@ from tensim.ttnn.cores import pair
 from tensim.ttnn.descriptors import ComputeConfigDescriptor, KernelDescriptor, MeshProgramDescriptor, ProgramDescriptor
 from tensim.ttnn.enums import NOC_MODE, DataMovementProcessor, SourceType
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
+from tensim.ttnn.fabric import kernel_defines
 from tensim.ttnn.measurements import measure
-from tensim.ttnn.meshes import MeshCoordinate
+from tensim.ttnn.meshes import MeshCoordinate, MeshCoordinateRange
 from tensim.ttnn.tensors import Tensor
 from tensim.types import DataFormat
 
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
     from tensim.ttnn.devices import MeshDevice
 
 Sent: TypeAlias = "tuple[tuple[list[Place], list[list[int]]], list[int]]"  # (cores, words of each), common words
+Placed: TypeAlias = "Sequence[tuple[MeshCoordinateRange, ProgramDescriptor]]"
 PLACEMENT = ("l1_overflow", "l1_clash")  # kinds of errors about where circular buffers lie
 
 
 def generic_op(io_tensors: Iterable[Tensor], program_descriptor: ProgramDescriptor | MeshProgramDescriptor) -> Tensor:
     """Run a program on the device of its tensors; returns the last of them, the output.
 
-    `io_tensors`: at least an input and an output, all on one device.  Errors name descriptor and field.
+    `io_tensors`: at least an input and an output, all on one device.  On a mesh of several chips a ProgramDescriptor runs on all,
+    the programs of a MeshProgramDescriptor each on its chips, all at the same time.  Errors name descriptor and field.
     """
     tensors = list(io_tensors)
     if len(tensors) < 2:
@@ -50,19 +53,29 @@ def generic_op(io_tensors: Iterable[Tensor], program_descriptor: ProgramDescript
     if any(tensor.device() is not device for tensor in tensors):
         raise ArgumentError("generic_op: io_tensors: they are on different devices")
     assert device is not None  # they have buffers
-    _run(device, _program_of(program_descriptor))
+    _run(device, _programs_of(program_descriptor, device))
     return tensors[-1]
 
 
-def _program_of(descriptor: ProgramDescriptor | MeshProgramDescriptor) -> ProgramDescriptor:
+def _programs_of(descriptor: ProgramDescriptor | MeshProgramDescriptor, device: MeshDevice) -> Placed:
+    """The programs of a descriptor with their places; one alone runs on all chips."""
     if isinstance(descriptor, MeshProgramDescriptor):
-        programs = [program for where, program in descriptor if where.start == MeshCoordinate(0, 0)]
-        if len(programs) != 1:
-            raise ArgumentError("generic_op: program_descriptor: it holds no program for chip (0, 0)")
-        return programs[0]
-    if not isinstance(descriptor, ProgramDescriptor):
+        placed = list(descriptor)
+    elif isinstance(descriptor, ProgramDescriptor):
+        placed = [(MeshCoordinateRange(device.shape), descriptor)]
+    else:
         raise ArgumentTypeError(f"generic_op: program_descriptor is no ProgramDescriptor but {descriptor!r}")
-    return descriptor
+    taken: set[MeshCoordinate] = set()
+    for where, _ in placed:
+        places = set(where)
+        if not all(a < b for place in places for a, b in zip(place, device.shape, strict=True)):
+            raise ArgumentError(f"generic_op: program_descriptor: {where} lies outside the mesh of {device.shape}")
+        if taken & places:
+            raise ArgumentError(f"generic_op: program_descriptor: {min(taken & places, key=tuple)} has two programs")
+        taken |= places
+    if not taken:
+        raise ArgumentError("generic_op: program_descriptor: it holds no program")
+    return placed
 
 
 def program_key(descriptor: ProgramDescriptor) -> Hashable:
@@ -102,17 +115,37 @@ def compute_program_descriptor_hash(descriptor: ProgramDescriptor) -> int:
     return hash((program_key(descriptor), arguments)) & (1 << 64) - 1
 
 
-def _run(device: MeshDevice, descriptor: ProgramDescriptor) -> None:
-    """Put a program into the device's queue, built now unless it is known."""
-    cache, key = device.programs, program_key(descriptor)
+def _run(device: MeshDevice, placed: Placed) -> None:
+    """Put programs into the queues of their chips, built now unless they are known."""
+    cache, key = device.programs, tuple((where, program_key(descriptor)) for where, descriptor in placed)
     built = cache.entries.get(key)
     if built is None and not cache.misses_allowed:
         raise ArgumentError("generic_op: the program is not in the cache, and misses are not allowed")
-    if built is None or not built.renew(descriptor):
-        built = BuiltProgram(descriptor, device)
+    if built is None or not built.renew(placed):
+        built = Workload(placed, device)
         if cache.on:
             cache.entries[key] = built
     built.enqueue(device)
+
+
+class Workload:
+    """Programs that begin together on the chips of a mesh: (chip, `BuiltProgram`, number of its descriptor) each."""
+
+    def __init__(self, placed: Placed, device: MeshDevice) -> None:
+        self.programs = [
+            (chip, BuiltProgram(descriptor, chip), number)
+            for number, (where, descriptor) in enumerate(placed)
+            for chip in map(device.chip, where)
+        ]
+
+    def renew(self, placed: Placed) -> bool:
+        """Take over arguments and addresses; False when the number of arguments differs, which needs new programs."""
+        return all(program.renew(placed[number][1], chip) for chip, program, number in self.programs)
+
+    def enqueue(self, device: MeshDevice) -> None:
+        """Put all into the default queues of their chips; the host pays once."""
+        for index, (chip, program, _) in enumerate(self.programs):
+            program.enqueue(chip, device.default_queue, joined=index > 0)
 
 
 class BuiltProgram:
@@ -125,13 +158,17 @@ class BuiltProgram:
         self.program = host.create_program()
         _check_noc_modes(descriptor._kernels)
         shared = _sharing_a_noc(descriptor._kernels)
+        told = kernel_defines(device.joined.fabric) if device.joined is not None and device.joined.has_fabric else {}
         self.kernels = [
-            _create_kernel(self.program, index, one, index in shared) for index, one in enumerate(descriptor._kernels)
+            _create_kernel(self.program, index, one, index in shared, told)
+            for index, one in enumerate(descriptor._kernels)
         ]
         for index in range(len(descriptor._semaphores)):
             with _naming(f"ProgramDescriptor.semaphores[{index}]"):
                 _create_semaphore(self.program, descriptor._semaphores, index)
-        self.cbs = [_create_circular_buffer(self.program, index, one) for index, one in enumerate(descriptor._cbs)]
+        self.cbs = [
+            _create_circular_buffer(self.program, index, one, device) for index, one in enumerate(descriptor._cbs)
+        ]
         self.sent: list[Sent] = [(([], []), []) for _ in self.kernels]
         for index, one in enumerate(descriptor._kernels):
             self._send(index, one)
@@ -154,7 +191,7 @@ class BuiltProgram:
                     host.get_common_runtime_args(self.program, handle)[:] = common
         self.sent[index] = unique, common
 
-    def renew(self, descriptor: ProgramDescriptor) -> bool:
+    def renew(self, descriptor: ProgramDescriptor, device: MeshDevice) -> bool:
         """Take over arguments and addresses; False when the number of arguments differs, which needs a new program."""
         for (unique, common), one in zip(self.sent, descriptor._kernels, strict=True):
             entries = one.runtime_args._entries
@@ -165,18 +202,26 @@ class BuiltProgram:
             self._send(index, one)
         for handle, one in zip(self.cbs, descriptor._cbs, strict=True):
             if handle is not None and one._tensor is not None:
-                buffer = one._tensor.host_buffer_handle()
+                buffer = _part_on(one._tensor, device).host_buffer_handle()
                 host.update_dynamic_circular_buffer_address(self.program, handle, buffer)
         self.kept = [item._tensor for item in descriptor._cbs]
         return True
 
-    def enqueue(self, device: MeshDevice) -> None:
-        """Put the program into the device's default queue."""
-        queue = device.queue()
+    def enqueue(self, device: MeshDevice, queue: int, joined: bool) -> None:
+        """Put the program into a queue of a chip; `joined`: it begins with that of another chip, enqueued just before."""
+        number = device.queue(queue).id
         with _naming("ProgramDescriptor.cbs", PLACEMENT):
-            item = device.host._submit(c.EnqueueProgram(device.host.id, queue.id, self.program.id, False))
+            item = device.host._submit(c.EnqueueProgram(device.host.id, number, self.program.id, False, joined))
         if item is not None:
-            measure(device, item, self.name)
+            measure(device, item, self.name, None if device.joined is None else {"chip": device._number})
+
+
+def _part_on(tensor: Tensor, chip: MeshDevice) -> Tensor:
+    """The part of a tensor that lies on a chip; ArgumentError when none does."""
+    for part in tensor.parts():
+        if part.device() is chip:
+            return part
+    raise ArgumentError(f"CBDescriptor: its tensor has no part on device {chip._number}")
 
 
 @contextlib.contextmanager
@@ -254,13 +299,15 @@ def _sharing_a_noc(kernels: Sequence[KernelDescriptor]) -> set[int]:
     return result
 
 
-def _create_kernel(program: host.Program, index: int, one: KernelDescriptor, shares: bool) -> int | None:
-    """Handle of a kernel; None for one without cores."""
+def _create_kernel(
+    program: host.Program, index: int, one: KernelDescriptor, shares: bool, told: dict[str, str]
+) -> int | None:
+    """Handle of a kernel; None for one without cores.  `told`: what is defined for kernels of the chip."""
     if one.core_ranges.empty():
         return None
     named = dict(one.named_compile_time_args) | dict(one.blaze_named_compile_time_args)
     common: dict[str, Any] = {
-        "compile_args": list(one.compile_time_args), "defines": dict(one.defines), "named_compile_args": named,
+        "compile_args": list(one.compile_time_args), "defines": told | dict(one.defines), "named_compile_args": named,
         "include_paths": one.compiler_include_paths,
     }  # fmt: skip
     if one.opt_level is not None:
@@ -304,7 +351,7 @@ def _create_semaphore(program: host.Program, semaphores: Sequence[SemaphoreDescr
     host.create_semaphore(program, one.core_ranges.host(), one.initial_value, None if alone else one.id)
 
 
-def _create_circular_buffer(program: host.Program, index: int, one: CBDescriptor) -> int | None:
+def _create_circular_buffer(program: host.Program, index: int, one: CBDescriptor, chip: MeshDevice) -> int | None:
     with _naming(f"ProgramDescriptor.cbs[{index}]"):
         if not one.format_descriptors or one.core_ranges.empty() or not one.total_size:
             return None
@@ -317,5 +364,5 @@ def _create_circular_buffer(program: host.Program, index: int, one: CBDescriptor
             if f.tile is not None:
                 config.set_tile_dims(f.buffer_index, (f.tile.height, f.tile.width))
         if one._tensor is not None:
-            config.set_globally_allocated_address(one._tensor.host_buffer_handle(), one.address_offset)
+            config.set_globally_allocated_address(_part_on(one._tensor, chip).host_buffer_handle(), one.address_offset)
         return host.create_circular_buffer(program, one.core_ranges.host(), config)

@@ -12,15 +12,16 @@ import tensim.queue as host
 from tensim.device import current_system
 from tensim.sim.host import commands as c
 from tensim.ttnn.cores import CoreRangeSet
-from tensim.ttnn.devices import open_devices, synchronize_device
+from tensim.ttnn.devices import synchronize_device
 from tensim.ttnn.enums import BufferType
-from tensim.ttnn.errors import check_type, unsigned
+from tensim.ttnn.errors import ArgumentError, check_type, unsigned
 from tensim.ttnn.measurements import measure, measurements_of
 from tensim.types import BufferType as HostBufferType
 
 if TYPE_CHECKING:
-    from tensim.ttnn.devices import MeshDevice, SubDeviceId
+    from tensim.ttnn.devices import MeshDevice
     from tensim.ttnn.measurements import Operation
+    from tensim.ttnn.sub_devices import SubDeviceId
 
 PROFILER_VARIABLES = (
     "TT_METAL_DEVICE_PROFILER", "TT_METAL_PROFILER_MID_RUN_DUMP", "TT_METAL_PROFILER_CPP_POST_PROCESS",
@@ -28,7 +29,8 @@ PROFILER_VARIABLES = (
 
 # --- traces
 
-_captures = {}  # device -> (queue, trace) of the capture that is on
+_captures: dict[MeshDevice, MeshTraceId] = {}  # captures that are on
+_traces: dict[MeshTraceId, list[int]] = {}  # numbers of a mesh's traces on its chips
 
 
 class MeshTraceId(int):
@@ -40,31 +42,46 @@ class MeshTraceId(int):
 
 def begin_trace_capture(mesh_device: MeshDevice, *, cq_id: int | None = None) -> MeshTraceId:
     """Record the programs of a queue instead of running them; returns the trace's id.  Each must have run before."""
-    trace = MeshTraceId(traces.begin_trace_capture(mesh_device.host, mesh_device.queue(cq_id).id))
-    _captures[mesh_device] = trace
+    queue = mesh_device.queue(cq_id).id
+    numbers = [traces.begin_trace_capture(chip.host, queue) for chip in mesh_device.chips]
+    trace = MeshTraceId(numbers[0])
+    _captures[mesh_device], _traces[trace] = trace, numbers
     return trace
+
+
+def _on_chips(mesh_device: MeshDevice, trace_id: int) -> list[tuple[MeshDevice, int]]:
+    """(chip, number of the trace there) of the chips of a mesh."""
+    numbers = _traces.get(MeshTraceId(trace_id), [])
+    if len(numbers) != len(mesh_device.chips):
+        raise ArgumentError(f"trace {int(trace_id)} is none of {mesh_device}")
+    return list(zip(mesh_device.chips, numbers, strict=True))
 
 
 def end_trace_capture(mesh_device: MeshDevice, trace_id: int, *, cq_id: int | None = None) -> None:
     """Write the trace into the device's trace region."""
     _captures.pop(mesh_device, None)
-    traces.end_trace_capture(mesh_device.host, mesh_device.queue(cq_id).id, int(trace_id))
+    for chip, number in _on_chips(mesh_device, trace_id):
+        traces.end_trace_capture(chip.host, mesh_device.queue(cq_id).id, number)
 
 
 def execute_trace(mesh_device: MeshDevice, trace_id: int, *, cq_id: int | None = None, blocking: bool = True) -> None:
     """Run a trace."""
     queue = mesh_device.queue(cq_id)
-    record = c.ReplayTrace(mesh_device.host.id, queue.id, int(trace_id), False)
-    item = mesh_device.host._submit(record)
-    if item is not None:
-        measure(mesh_device, item, f"trace {int(trace_id)}")
+    for chip, number in _on_chips(mesh_device, trace_id):
+        joined = chip is not mesh_device.chips[0]  # they begin together, and the host pays once
+        item = chip.host._submit(c.ReplayTrace(chip.host.id, queue.id, number, False, joined))
+        if item is not None:
+            told = None if chip.joined is None else {"chip": chip.get_device_id()}
+            measure(chip, item, f"trace {int(trace_id)}", told)
     if blocking:
         synchronize_device(mesh_device, queue.id)
 
 
 def release_trace(mesh_device: MeshDevice, trace_id: int) -> None:
     """Give a trace's memory back."""
-    traces.release_trace(mesh_device.host, int(trace_id))
+    for chip, number in _on_chips(mesh_device, trace_id):
+        traces.release_trace(chip.host, number)
+    del _traces[MeshTraceId(trace_id)]
 
 
 def is_trace_capture_active(mesh_device: MeshDevice) -> bool:
@@ -75,42 +92,76 @@ def is_trace_capture_active(mesh_device: MeshDevice) -> bool:
 # --- events
 
 
+class MeshEvent:
+    """An event of a mesh: one of each of its chips."""
+
+    def __init__(self, mesh_device: MeshDevice, events: Sequence[host.Event]) -> None:
+        self.mesh_device, self.events = mesh_device, list(events)
+
+
 def record_event(
     mesh_device: MeshDevice, cq_id: int | None = None, sub_device_ids: Iterable[SubDeviceId] = ()
-) -> host.Event:
+) -> MeshEvent:
     """An event behind everything in a queue."""
-    return host.enqueue_record_event(mesh_device.queue(cq_id))
+    queue = mesh_device.queue(cq_id).id
+    chips = mesh_device.chips
+    return MeshEvent(mesh_device, [host.enqueue_record_event(chip.queue(queue)) for chip in chips])
 
 
-def wait_for_event(cq_id: int | None, mesh_event: host.Event) -> None:
+def wait_for_event(cq_id: int | None, mesh_event: MeshEvent) -> None:
     """Let a queue wait for an event."""
-    device = next(item for item in open_devices().values() if item.host.id == mesh_event.device_id)
-    host.enqueue_wait_for_event(device.queue(cq_id), mesh_event)
+    queue = mesh_event.mesh_device.queue(cq_id).id
+    for chip, event in zip(mesh_event.mesh_device.chips, mesh_event.events, strict=True):
+        host.enqueue_wait_for_event(chip.queue(queue), event)
 
 
-def event_synchronize(mesh_event: host.Event) -> None:
+def event_synchronize(mesh_event: MeshEvent) -> None:
     """Wait until an event has happened."""
-    host.event_synchronize(mesh_event)
+    for event in mesh_event.events:
+        host.event_synchronize(event)
 
 
 # --- global semaphores
 
 
+class GlobalSemaphore:
+    """A semaphore of a mesh: one of each of its chips, at one address."""
+
+    def __init__(self, parts: Sequence[buffers.GlobalSemaphore]) -> None:
+        if len({part.address for part in parts}) > 1:
+            raise ArgumentError(
+                "create_global_semaphore: it would lie at different addresses of the chips of a mesh",
+                hint="free what was allocated on a part of the mesh alone",
+            )
+        self._parts = list(parts)
+
+    @property
+    def address(self) -> int:
+        """L1 address on all its cores."""
+        return self._parts[0].address
+
+    def reset_semaphore_value(self, value: int) -> None:
+        """Write a value to all its cores."""
+        for part in self._parts:
+            part.reset_semaphore_value(value)
+
+
 def create_global_semaphore(
     mesh_device: MeshDevice, cores: CoreRangeSet, initial_value: int, buffer_type: BufferType = BufferType.L1
-) -> buffers.GlobalSemaphore:
-    """A semaphore at one L1 address of cores, for several programs."""
+) -> GlobalSemaphore:
+    """A semaphore at one L1 address of cores of all chips, for several programs."""
     check_type("create_global_semaphore", "cores", cores, CoreRangeSet)
-    value = unsigned("create_global_semaphore", "initial_value", initial_value)
-    return buffers.create_global_semaphore(mesh_device.host, cores.host(), value, HostBufferType(buffer_type.value))
+    value, kind = unsigned("create_global_semaphore", "initial_value", initial_value), HostBufferType(buffer_type.value)
+    chips = mesh_device.chips
+    return GlobalSemaphore([buffers.create_global_semaphore(chip.host, cores.host(), value, kind) for chip in chips])
 
 
-def get_global_semaphore_address(global_semaphore: buffers.GlobalSemaphore) -> int:
+def get_global_semaphore_address(global_semaphore: GlobalSemaphore) -> int:
     """L1 address of the semaphore's word."""
     return global_semaphore.address
 
 
-def reset_global_semaphore_value(global_semaphore: buffers.GlobalSemaphore, reset_value: int) -> None:
+def reset_global_semaphore_value(global_semaphore: GlobalSemaphore, reset_value: int) -> None:
     """Write a value to all its cores."""
     global_semaphore.reset_semaphore_value(unsigned("reset_global_semaphore_value", "reset_value", reset_value))
 
@@ -180,11 +231,12 @@ _read = {}  # device number -> (operations of the last read, of all reads)
 def ReadDeviceProfiler(device: MeshDevice) -> None:
     """Wait for the device and take in the programs that ran since the last call."""
     synchronize_device(device)
-    measured = measurements_of(device)
-    new = measured.operations[measured.read :]
-    measured.read = len(measured.operations)
-    before = _read.get(device._number, ([], []))[1]
-    _read[device._number] = new, before + new
+    for chip in device.chips:
+        measured = measurements_of(chip)
+        new = measured.operations[measured.read :]
+        measured.read = len(measured.operations)
+        before = _read.get(chip._number, ([], []))[1]
+        _read[chip._number] = new, before + new
 
 
 def _perf_data(which: int) -> dict[int, list[ProgramAnalysisData]]:

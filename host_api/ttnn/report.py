@@ -66,7 +66,8 @@ def operations(table: Table) -> dict[str, Any]:
 
 def by_layer(table: Table) -> Table:
     """`tensim.ttnn.layers.layers` of the launches; nothing when none come again and again."""
-    found = layers([(row.get("device"), row["name"], row["cores"]) for row in table], [row["cycles"] for row in table])
+    keys = [(row.get("device"), row.get("chip"), row["name"], row["cores"]) for row in table]
+    found = layers(keys, [row["cycles"] for row in table])
     return found if any(one["layers"] > 1 for one in found) else []
 
 
@@ -121,7 +122,7 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
     for row in table[:SHOWN]:
         lines.append(
             f"{row['operation']:4} {row['cycles']:12,} {row['ns'] / 1000:10.3f} {row['cores']:5}  "
-            f"{row['bounded_by'] or '-':10} {_stalls(row['threads']):44} {row['name']}"
+            f"{row['bounded_by'] or '-':10} {_stalls(row['threads']):44} {_place(row)}{row['name']}"
         )
     if len(table) > SHOWN:
         lines.append(f"     and {len(table) - SHOWN} more")
@@ -134,6 +135,11 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
     if "fabric" in facts:
         lines += _links(facts["fabric"]["links"])
     return "\n".join(lines)
+
+
+def _place(row: dict[str, Any]) -> str:
+    """The chip of a row of a mesh, before its name."""
+    return f"chip {row['chip']}: " if "chip" in row else ""
 
 
 def _by_operation_lines(groups: Table, total: float) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from tensim.analysis.links import fabric_facts
 from tensim.analysis.summary import collect
 from tensim.device import current_system
 from tensim.results import identity
@@ -334,14 +335,21 @@ class observed:
         return identity.of_tensim() | program | self._chip | chosen | self._launches.identity()
 
     def _note(self, device: MeshDevice) -> None:
-        """Keep what the chip of a device did, which is about to be closed."""
-        chip = device.host.chip
-        self._summaries.append(collect(chip))
-        self._arch, self._chip = chip.arch, identity.of_chip(chip, None, self.request.settings.get("overrides"))
-        self._write_logs(device)
+        """Keep what the chips of a device did, which is about to be closed."""
+        for one in device.chips:
+            chip = one.host.chip
+            self._summaries.append(collect(chip))
+            settings = self.request.settings
+            self._arch = chip.arch
+            self._chip = identity.of_chip(chip, settings.get("board"), settings.get("overrides"))
+            self._write_logs(one)
+        if device.joined is not None and device.joined.has_fabric:
+            carried = self.facts.get("fabric", {"links": []})["links"]  # by a mesh before this one
+            found = fabric_facts(device.joined.fabric)
+            self.facts["fabric"] = found | {"links": [*carried, *found["links"]]}
 
     def _write_logs(self, device: MeshDevice) -> None:
-        """Files of a device's log; a second device gets files beside those of the first."""
+        """Files of a chip's log; a second chip gets files beside those of the first."""
         from tensim.running.execution import Files, LogFiles
 
         named = (self.request.timeline, self.request.speedscope)

@@ -23,8 +23,8 @@ from tensim.ttnn.enums import (
     Layout,
     StorageType,
 )
-from tensim.ttnn.errors import ArgumentError
-from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, SHARDED, MemoryConfig, TensorSpec
+from tensim.ttnn.errors import ArgumentError, check_type
+from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, with_config
 from tensim.ttnn.shapes import BLOCK_FLOATS, FULL_TILE, Shape, Tile, element_bytes
 from tensim.ttnn.tensor_buffers import buffer_of, cores_of_shards
 
@@ -93,6 +93,8 @@ class Tensor:
         self._buffer = self._device = None
         self._alive, self._id = True, next(_ids)
         if found["device"] is not None:
+            if len(found["device"].chips) > 1:
+                raise ArgumentError("Tensor: device: from_torch spreads a tensor over the chips of a mesh")
             placed = host.to(found["device"], found["memory"])
             self._buffer, self._device, self._values = placed._buffer, placed._device, placed._values
             self.spec = placed.spec
@@ -187,8 +189,12 @@ class Tensor:
         return element_bytes(self.dtype)
 
     def tensor_topology(self) -> None:
-        """How it is spread over the mesh of one chip."""
+        """How it is spread over its mesh; nobody keeps that here."""
         return None
+
+    def parts(self) -> list[Tensor]:
+        """The tensors of its chips, row after row: itself."""
+        return [self]
 
     # --- its buffer
 
@@ -435,6 +441,78 @@ class Tensor:
         return f"ttnn.Tensor({text}, shape={self.shape}, dtype={self.dtype}, layout={self.layout})"
 
 
+class MeshTensor(Tensor):
+    """A tensor on several chips of a mesh, or the parts of one on the host: all are described alike.
+
+    On a mesh its parts lie at one address of all chips.
+    """
+
+    _parts: list[Tensor]
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[Tensor], mesh: MeshDevice | None) -> Self:
+        """The tensor of its parts, row after row; ArgumentError for parts of several kinds, or at several addresses."""
+        first = parts[0]
+        if any(part.spec != first.spec for part in parts):
+            raise ArgumentError("Tensor: the parts of a mesh differ in shape, DataType, layout or memory")
+        if mesh is not None and len({part.buffer_address() for part in parts}) > 1:
+            raise ArgumentError(
+                "Tensor: its parts would lie at different addresses of the chips of a mesh",
+                hint="free what was allocated on a part of the mesh alone",
+            )
+        self = cls._of(first.spec, None, first._pad, first._buffer, mesh)
+        self._parts = list(parts)
+        return self
+
+    def parts(self) -> list[Tensor]:
+        """The tensors of its chips, row after row."""
+        return list(self._parts)
+
+    def is_allocated(self) -> bool:
+        """Whether all have their memory."""
+        return all(part.is_allocated() for part in self._parts)
+
+    def deallocate(self, force: bool = False) -> None:
+        """Free the memory of all."""
+        for part in self._parts:
+            part.deallocate(force)
+
+    def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:
+        """A copy of the parts on the host."""
+        return (
+            self
+            if self._device is None
+            else MeshTensor.of_parts([part.cpu(blocking, cq_id) for part in self._parts], None)
+        )
+
+    def write(self, source: Tensor, cq_id: int | None = None) -> None:
+        """Write each part of a host tensor to its chip, or a tensor without parts to all."""
+        given = source.parts()
+        if len(given) not in (1, len(self._parts)):
+            raise ArgumentError(f"Tensor: {len(given)} parts do not fit the {len(self._parts)} chips of the mesh")
+        for index, part in enumerate(self._parts):
+            part.write(given[index % len(given)], cq_id)
+
+    def _in_layout(self, layout: Layout) -> Tensor:
+        return MeshTensor.of_parts([part._in_layout(layout) for part in self._parts], self._device)
+
+    def values(self) -> np.ndarray:
+        """ArgumentError: there are several."""
+        raise ArgumentError(
+            f"the tensor has a part on each of {len(self._parts)} chips",
+            hint="ttnn.to_torch(..., mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim)), or ttnn.get_device_tensors",
+        )
+
+    def read(self, cq_id: int | None = None) -> bytes:
+        """ArgumentError: there are several."""
+        return self.values().tobytes()
+
+    bytes = values
+
+    def __repr__(self) -> str:
+        return f"ttnn.Tensor({self._parts}, shape={self.shape}, dtype={self.dtype}, layout={self.layout})"
+
+
 def _placed(tensor: Tensor) -> tuple[MeshDevice, Buffer]:
     """Device and buffer of a device tensor."""
     assert tensor._device is not None and tensor._buffer is not None
@@ -460,24 +538,24 @@ def host_tensor(
     return Tensor._of(spec, arrays.cast(values, dtype, spec.tile.tile_shape), pad_value or 0)
 
 
-def with_config(spec: TensorSpec, config: MemoryConfig) -> TensorSpec:
-    """A description with another memory configuration."""
-    return TensorSpec(spec.shape, spec.dtype, spec.layout, plain_config(config), spec.tile)
-
-
-def plain_config(config: MemoryConfig) -> MemoryConfig:
-    """A configuration as a user gives it, without the specification that was derived from the other one."""
-    if config.memory_layout in SHARDED and config.shard_spec is not None:
-        return MemoryConfig(config.memory_layout, config.buffer_type, config.shard_spec)
-    return config
-
-
 def allocate(spec: TensorSpec, device: MeshDevice) -> Tensor:
     """A device tensor of undefined contents."""
-    return Tensor._of(spec, buffer=buffer_of(spec, device), device=device)
+    chips = check_type("allocate_tensor_on_device", "mesh_device", device, MeshDevice).chips
+    parts = [Tensor._of(spec, buffer=buffer_of(spec, chip), device=chip) for chip in chips]
+    return parts[0] if len(parts) == 1 else MeshTensor.of_parts(parts, device)
 
 
 # --- arithmetic, on the host: in float32 and rounded once
+
+
+def each_chip(call: Callable[..., Tensor], *operands: Operand) -> Tensor:
+    """What a call gives for the operands; with parts on several chips among them, chip by chip."""
+    several = next((one for one in operands if isinstance(one, MeshTensor)), None)
+    if several is None:
+        return call(*operands)
+    spread = [one.parts() if isinstance(one, MeshTensor) else [one] * len(several.parts()) for one in operands]
+    results = [call(*given) for given in zip(*spread, strict=True)]
+    return MeshTensor.of_parts(results, None if results[0].device() is None else several.device())
 
 
 def computed(
@@ -509,4 +587,4 @@ def placed_like(host: Tensor, like: Tensor, memory_config: MemoryConfig | None =
 
 
 def _result(function: Callable[..., Any], *operands: Operand) -> Tensor:
-    return placed_like(*computed(function, operands))
+    return each_chip(lambda *given: placed_like(*computed(function, given)), *operands)

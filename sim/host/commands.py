@@ -344,10 +344,13 @@ class DeleteGlobalSemaphore(Command):
 
 @record
 class EnqueueProgram(Command):
+    """`joined`: the call that enqueues it has been charged with the program of another chip, and they begin together."""
+
     device: int
     queue: int
     program: int
     blocking: bool
+    joined: bool = False  # of a mesh: no file keeps it
 
 
 @record
@@ -467,10 +470,13 @@ class EndTraceCapture(Command):
 
 @record
 class ReplayTrace(Command):
+    """`joined`: as of `EnqueueProgram`."""
+
     device: int
     queue: int
     trace: int
     blocking: bool
+    joined: bool = False
 
 
 @record

@@ -113,7 +113,8 @@ def replay_trace(executor, r):
         raise UsageError(
             f"trace {r.trace} belongs to sub-device manager {trace.manager}; manager {device.manager.id} is active"
         )
-    executor.host.charge("replay_trace")
+    if not r.joined:
+        executor.host.charge("replay_trace")
     _warn_of_overlaps(device, r.trace, trace)
     sub_devices = trace.sub_devices
     trace.n_replays += 1

@@ -149,7 +149,8 @@ def enqueue_program(executor, r):
     program = executor.program(r.program)
     if r.blocking:
         queue.refuse_capture("waiting for a program (blocking)")
-    executor.host.charge("enqueue_program")
+    if not r.joined:
+        executor.host.charge("enqueue_program")
     ready = _prepare(executor, device, program)
     item = None if ready is None else _enqueue_ready(executor, device, queue, program, ready)
     if r.blocking:

@@ -37,16 +37,17 @@ class Wiring:
     """The links of a mesh.
 
     `shape`: (rows, columns); `per_neighbour`: links to each; `torus`: the ends of rows and columns are linked; `ring`: the one ring
-    around the mesh instead of its lines, east being forward; `board`: (rows, columns, links) of the mesh that this one is a part
-    of; `tiles`: Ethernet tiles of a chip.  `ports`: [(direction, plane)] of each chip's routers.  UsageError for what cannot be
-    laid.
+    around the mesh instead of its lines, east being forward; `line`: the same without the link that closes it; `board`: (rows,
+    columns, links) of the mesh that this one is a part of; `tiles`: Ethernet tiles of a chip.  `ports`: [(direction, plane)] of
+    each chip's routers.  UsageError for what cannot be laid.
     """
 
     turns: dict = {}  # {chip: {direction in which packets of a line come: direction in which they go on}}, of corners
 
-    def __init__(self, shape, per_neighbour, torus, ring, board, tiles):
-        self.shape, self.per_neighbour, self._ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
-        self._ends = self._ring_ends() if ring else self._grid_ends(torus)
+    def __init__(self, shape, per_neighbour, torus, ring, board, tiles, line=False):
+        self.shape, self.per_neighbour, self.ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
+        self.around = ring or line
+        self._ends = self._ends_around() if self.around else self._grid_ends(torus)
         self.ports = [self._ports(chip) for chip in range(shape[0] * shape[1])]
 
     def _grid_ends(self, torus):
@@ -61,12 +62,12 @@ class Wiring:
                 ends[chip, SOUTH] = (row + 1) % rows * columns + column
         return ends | {(other, way ^ 1): chip for (chip, way), other in ends.items()}
 
-    def _ring_ends(self):
+    def _ends_around(self):
         """The same around the mesh: along the first row, down and back; or along a single row."""
         order = self.ring_order()
-        if len(order) < 3:
+        if self.ring and len(order) < 3:
             raise UsageError("a ring has at least three chips")
-        ends = {(chip, EAST): other for chip, other in zip(order, order[1:] + order[:1], strict=True)}
+        ends = {(chip, EAST): other for chip, other in itertools.pairwise(order + order[: int(self.ring)])}
         return ends | {(other, WEST): chip for (chip, _), other in ends.items()}
 
     def ring_order(self):
@@ -101,7 +102,7 @@ class Wiring:
         UsageError when a chip has too few.
         """
         rows, columns, links = self._board
-        first = {EAST: 0, WEST: int(columns > 2 or self._ring), NORTH: 0, SOUTH: int(rows > 2)}[way]
+        first = {EAST: 0, WEST: int(columns > 2 or self.around), NORTH: 0, SOUTH: int(rows > 2)}[way]
         before = min(columns - 1, 2) if way in (NORTH, SOUTH) else 0
         number = (before + first) * links + plane
         if number >= self._tiles:

@@ -333,6 +333,13 @@ def test_a_capture_holds_no_mesh():
         tt.light_metal_end_capture()
 
 
+def test_chips_without_routers():
+    with tt.open_mesh_device("n300", fabric=None, num_hw_cqs=2, trace_region_size=4096) as mesh:
+        assert not mesh.has_fabric and [device.num_hw_cqs() for device in mesh.devices] == [2, 2]
+        with pytest.raises(UsageError, match="opened without its fabric"):
+            mesh.connection(0, "east")
+
+
 def test_links_that_are_not_there():
     with tt.open_mesh_device("n300", links=1) as mesh:
         with pytest.raises(UsageError, match="no link 0 to the west"):

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 import tensim as tt
+from tests.docs.pages import ROOT, blocks
 from tests.ttnn.test_programs import NOTHING
 
 PROGRAM = f"""
@@ -153,3 +154,50 @@ def test_pytest_has_fixtures_and_a_report(tmp_path):
     words = [sys.executable, "-m", "pytest", "-p", "tensim.ttnn", "-q", "test_it.py", "-p", "no:cacheprovider"]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
     assert "2 passed, 1 skipped" in done.stdout and "tensim: 0 operations" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_program_of_a_mesh_tells_what_links_carried(tmp_path):
+    """The example of docs/ttnn.md on an n300; the page's own test runs it on a p150_x2."""
+    texts = [text for _, text, _ in blocks(ROOT / "docs/ttnn.md")]
+    (tmp_path / "neighbour.py").write_text(next(text for text in texts if text.startswith("# neighbour.py")))
+    words = [sys.executable, "-m", "tensim", "ttnn", "--mesh", "n300", "--json", "out.json", "neighbour.py"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 4 links carried packets, 32,768 B in all" in done.stderr and " chip 1: source code" in done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert [row["chip"] for row in report["operations"]] == [0, 1] and report["layers"] == []
+    assert len({row["started"] for row in report["operations"]}) == 1
+    fabric = report["fabric"]
+    assert (fabric["chips"], fabric["rows"], fabric["columns"]) == (2, 1, 2)
+    carried = {(row["chip"], row["direction"], row["link"]): row["packets"] for row in fabric["links"]}
+    assert carried == {(0, "east", 0): 8, (0, "east", 1): 0, (1, "west", 0): 8, (1, "west", 1): 0}
+
+
+def test_pytest_opens_meshes_of_a_board(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        textwrap.dedent("""
+            import pytest
+            import ttnn
+
+
+            @pytest.mark.parametrize("device_params", [{"fabric_config": ttnn.FabricConfig.FABRIC_1D}], indirect=True)
+            @pytest.mark.parametrize("mesh_device", [2, (1, 2), (2, 2)], indirect=True)
+            def test_mesh(mesh_device):
+                assert mesh_device.shape == (1, 2) and mesh_device.get_fabric_node_id((0, 1)).chip_id == 1
+        """)
+    )
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tensim.ttnn",
+        "--mesh",
+        "n300",
+        "-q",
+        "test_it.py",
+        "-p",
+        "no:cacheprovider",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert "2 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
