@@ -166,11 +166,7 @@ def shared_head(build):
     defines = {"TENSIM": 1, "KERNEL_BUILD": "", "PROCESSOR_INDEX": build.processor.value, "PROGRAMMABLE_CORE_TYPE": 0}
     defines |= chip_defines(build.arch) | build.processor.defines
     defines |= {"NOC_INDEX": int(build.noc), "NOC_MODE": int(build.noc_mode)}
-    defines |= {
-        "TENSIM_MATH_FIDELITY": int(build.math_fidelity), "TENSIM_APPROX": int(build.approximate),
-        "TENSIM_DST_ACCUM": int(build.fp32_dest), "TENSIM_DST_SYNC": int(build.full_sync),
-        "TENSIM_CB_WINDOW": f"0x{CB_WINDOW:x}u", "TENSIM_CB_STRIDE": f"{CB_STRIDE}u",
-    }  # fmt: skip
+    defines |= {"TENSIM_CB_WINDOW": f"0x{CB_WINDOW:x}u", "TENSIM_CB_STRIDE": f"{CB_STRIDE}u"}
     columns = "PAGES PAGE_SIZE BASE SIZE WRITE_PTR READ_PTR RECEIVED ACKED PACKED".split()
     defines |= {f"TENSIM_CB_{name}": f"{getattr(ctx, f'CB_{name}')}u" for name in columns}
     if build.processor.is_compute:
@@ -186,7 +182,11 @@ def _own_defines(build):
 
 def prelude(build):
     """The text between `shared_head` and a kernel: everything that depends on the program."""
-    defines = {name: ",".join(map(str, row)) for name, row in _buffer_tables(build.circular_buffers).items()}
+    defines = {
+        "TENSIM_MATH_FIDELITY": build.math_fidelity, "TENSIM_APPROX": int(build.approximate),
+        "TENSIM_DST_ACCUM": int(build.fp32_dest), "TENSIM_DST_SYNC": int(build.full_sync),
+    }  # fmt: skip
+    defines |= {name: ",".join(map(str, row)) for name, row in _buffer_tables(build.circular_buffers).items()}
     if build.compile_args:
         defines["KERNEL_COMPILE_TIME_ARGS"] = ",".join(str(int(value) & 0xFFFFFFFF) for value in build.compile_args)
     if build.named_args:

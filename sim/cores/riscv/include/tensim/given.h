@@ -1,4 +1,4 @@
-// What only the program says: arguments of compile time, formats and shapes of circular buffers.  Everything before it is the same
+// What only the program says: arguments of compile time, circular buffers, modes of compute.  Everything before it is the same
 // for many kernels and precompiled for them (`compiler.shared_head`).
 #pragma once
 #include "tensim/circular_buffer.h"
@@ -86,3 +86,17 @@ constexpr auto table(F of) {
         tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb] > 16 ? 2 : 1; });
 TENSIM_BUFFER_TABLES(unpack)
 TENSIM_BUFFER_TABLES(pack)
+
+// --- compute
+
+#if defined(COMPILE_FOR_TRISC)
+constexpr bool APPROX = TENSIM_APPROX;
+constexpr bool DST_ACCUM_MODE = TENSIM_DST_ACCUM;
+constexpr MathFidelity MATH_FIDELITY = MathFidelity(TENSIM_MATH_FIDELITY);
+#define DST_SYNC_MODE DstSync(TENSIM_DST_SYNC)
+
+namespace tensim {
+constexpr bool kernel_approximates() { return APPROX; }
+constexpr uint32_t dst_tiles() { return (DST_ACCUM_MODE ? 4 : 8) << (DST_SYNC_MODE == SyncFull ? 1 : 0); }
+}  // namespace tensim
+#endif
