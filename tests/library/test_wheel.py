@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from tensim.library.environment import find_library
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tests.library import table
+from tests.library.interpreters import has_module
 
 HERE = Path(__file__).parent
 CHIPS = ["wormhole_b0", "blackhole"]
@@ -78,33 +80,39 @@ def untouched():
     assert listing() == before
 
 
+def run_in(folder, program, *arguments, options=(), own=False, module=False):
+    """Run a program or its text in a folder below `tensim ttnn`, with the library or, `own`, with tensim.ttnn."""
+    if not isinstance(program, Path):
+        (folder / "program.py").write_text(program)
+        program = folder / "program.py"
+    words = [sys.executable, "-m", "tensim", "ttnn", *options]
+    words += [] if own else ["--library", "--python", LIBRARY.python]
+    words += ["-m", program.stem] if module else [str(program)]
+    return subprocess.run([*words, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=1200)
+
+
 @pytest.fixture
 def run(tmp_path):
-    """Run a program or its text below `tensim ttnn`, with the library or, `own`, with tensim.ttnn."""
+    return partial(run_in, tmp_path)
 
-    def run(program, *arguments, options=(), own=False, module=False):
-        if not isinstance(program, Path):
-            (tmp_path / "program.py").write_text(program)
-            program = tmp_path / "program.py"
-        words = [
-            sys.executable,
-            "-m",
-            "tensim",
-            "ttnn",
-            *options,
-            *(() if own else ("--library", "--python", LIBRARY.python)),
-        ]
-        words += ["-m", program.stem] if module else [str(program)]
-        return subprocess.run(
-            [*words, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=1200
-        )
 
-    return run
+@pytest.fixture(scope="module")
+def operations(tmp_path_factory):
+    """(finished process of `OPERATION`, folder with every file that it is asked for)."""
+    folder = tmp_path_factory.mktemp("operations")
+    files = {
+        "-o": "folder",
+        "--json": "out.json",
+        "--timeline": "line.json",
+        "--html": "page.html",
+        "--tt-report": "files",
+    }
+    return run_in(folder, OPERATION, options=[word for pair in files.items() for word in pair]), folder
 
 
 def needs_pytest():
     """Skip where the library's interpreter has no pytest."""
-    if subprocess.run([LIBRARY.python, "-c", "import pytest"], capture_output=True).returncode:
+    if not has_module(LIBRARY.python, "pytest"):
         pytest.skip("the library's interpreter has no pytest")
 
 
@@ -154,42 +162,29 @@ def test_a_program_of_own_kernels_takes_the_same_cycles(run, tmp_path, arch):
     assert cycles[0] == cycles[1]
 
 
-def test_files_and_exit_status(run, tmp_path):
-    options = [
-        "-o",
-        "folder",
-        "--json",
-        "out.json",
-        "--timeline",
-        "line.json",
-        "--html",
-        "page.html",
-        "--tt-report",
-        "files",
-    ]
-    done = run(OPERATION, options=options)
+def test_files_and_exit_status(operations):
+    done, folder = operations
     assert done.returncode == 7, done.stderr
-    operations = json.loads((tmp_path / "out.json").read_text())["operations"]
-    assert len(operations) == 10 and all(one["name"].startswith("ttnn.add 1x1x64x64 1x1x64x64: ") for one in operations)
-    first = operations[0]["launch_id"]
-    assert [one["launch_id"] for one in operations] == list(range(first, first + 10))
-    told = operations[0]["library"]
+    rows = json.loads((folder / "out.json").read_text())["operations"]
+    assert len(rows) == 10 and all(one["name"].startswith("ttnn.add 1x1x64x64 1x1x64x64: ") for one in rows)
+    first = rows[0]["launch_id"]
+    assert [one["launch_id"] for one in rows] == list(range(first, first + 10))
+    told = rows[0]["library"]
     assert told["name"] == "ttnn.add" and [one["shape"] for one in told["tensors"]] == [[1, 1, 64, 64]] * 2
     assert told["outputs"][0]["buffer"] == "DRAM" and told["outputs"][0]["dtype"] == "bfloat16"
-    (table,) = (tmp_path / "files").glob("ops_perf_results_*.csv")
-    rows = list(csv.DictReader(table.open()))
-    assert {row["OP CODE"] for row in rows} == {"BinaryNgDeviceOperation"} and rows[0][
-        "INPUT_1_X_PAD[LOGICAL]"
-    ] == "64[64]"
+    (table,) = (folder / "files").glob("ops_perf_results_*.csv")
+    reported = list(csv.DictReader(table.open()))
+    assert {row["OP CODE"] for row in reported} == {"BinaryNgDeviceOperation"}
+    assert reported[0]["INPUT_1_X_PAD[LOGICAL]"] == "64[64]"
     assert "tensim: 10 operations" in done.stderr and "ttnn.add" in done.stderr
-    assert tt.Result.load(tmp_path / "folder").operations[0]["name"] == operations[0]["name"]
-    assert json.loads((tmp_path / "line.json").read_text())["traceEvents"]
-    assert "ttnn.add" in (tmp_path / "page.html").read_text() and any((tmp_path / "files").iterdir())
+    assert tt.Result.load(folder / "folder").operations[0]["name"] == rows[0]["name"]
+    assert json.loads((folder / "line.json").read_text())["traceEvents"]
+    assert "ttnn.add" in (folder / "page.html").read_text() and any((folder / "files").iterdir())
 
 
-def test_host_times(run):
+def test_host_times(operations):
     """Bounds for slow machines; `make bench` shows the times."""
-    opened, cached = map(float, run(OPERATION).stdout.split()[-2:])
+    opened, cached = map(float, operations[0].stdout.split()[-2:])
     assert opened < 20 and cached < 0.5
 
 
@@ -197,15 +192,6 @@ def test_a_module(run, tmp_path):
     (tmp_path / "there.py").write_text("import sys, ttnn\nprint(__name__, sys.argv[1:], hasattr(ttnn, 'matmul'))\n")
     done = run(tmp_path / "there.py", "7", module=True)
     assert done.stdout.splitlines()[-1] == "__main__ ['7'] True", done.stderr
-
-
-def test_pytest(run, tmp_path):
-    needs_pytest()
-    (tmp_path / "test_it.py").write_text(
-        "import ttnn\n\n\ndef test_it():\n    device = ttnn.open_device(device_id=0)\n    ttnn.close_device(device)\n"
-    )
-    done = run(Path("pytest"), "-q", "test_it.py", module=True)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -288,7 +274,7 @@ ttnn.close_device(device)
 
 def test_products_of_tiles_of_other_shapes(run):
     """Operations know two shapes; at the instruction level the vendor's own kernels know all."""
-    if subprocess.run([LIBRARY.python, "-c", "import torch"], capture_output=True).returncode:
+    if not has_module(LIBRARY.python, "torch"):
         pytest.skip("the library's interpreter has no torch")
     done = run(SMALL_TILES, options=("--arch", "blackhole"))
     assert done.returncode == 0, done.stderr[-3000:]

@@ -161,30 +161,40 @@ def chip_defines(arch):
     }  # fmt: skip
 
 
-def prelude(build):
-    """The text in front of a kernel: everything that depends on the program."""
+def shared_head(build):
+    """The text that a kernel has in front in common with many others: what its chip and its processor are, and what it may call."""
     defines = {"TENSIM": 1, "KERNEL_BUILD": "", "PROCESSOR_INDEX": build.processor.value, "PROGRAMMABLE_CORE_TYPE": 0}
     defines |= chip_defines(build.arch) | build.processor.defines
-    defines |= {"NOC_INDEX": build.noc, "NOC_MODE": build.noc_mode}
-    defines |= {
-        "TENSIM_MATH_FIDELITY": build.math_fidelity, "TENSIM_APPROX": int(build.approximate),
-        "TENSIM_DST_ACCUM": int(build.fp32_dest), "TENSIM_DST_SYNC": int(build.full_sync),
-        "TENSIM_CB_WINDOW": f"0x{CB_WINDOW:x}u", "TENSIM_CB_STRIDE": f"{CB_STRIDE}u",
-    }  # fmt: skip
+    defines |= {"NOC_INDEX": int(build.noc), "NOC_MODE": int(build.noc_mode)}
+    defines |= {"TENSIM_CB_WINDOW": f"0x{CB_WINDOW:x}u", "TENSIM_CB_STRIDE": f"{CB_STRIDE}u"}
     columns = "PAGES PAGE_SIZE BASE SIZE WRITE_PTR READ_PTR RECEIVED ACKED PACKED".split()
     defines |= {f"TENSIM_CB_{name}": f"{getattr(ctx, f'CB_{name}')}u" for name in columns}
+    if build.processor.is_compute:
+        defines["NAMESPACE"] = "chlkc_" + ("unpack", "math", "pack")[build.processor.value - 2]
+    lines = [f"#define {name} {value}" for name, value in [*defines.items(), *_own_defines(build)]]
+    return "\n".join([*lines, '#include "tensim/kernel.h"', ""])
+
+
+def _own_defines(build):
+    """Macros for our headers, which stand before them."""
+    return [(name, value) for name, value in build.defines if name.startswith("TENSIM_")]
+
+
+def prelude(build):
+    """The text between `shared_head` and a kernel: everything that depends on the program."""
+    defines = {
+        "TENSIM_MATH_FIDELITY": build.math_fidelity, "TENSIM_APPROX": int(build.approximate),
+        "TENSIM_DST_ACCUM": int(build.fp32_dest), "TENSIM_DST_SYNC": int(build.full_sync),
+    }  # fmt: skip
     defines |= {name: ",".join(map(str, row)) for name, row in _buffer_tables(build.circular_buffers).items()}
     if build.compile_args:
         defines["KERNEL_COMPILE_TIME_ARGS"] = ",".join(str(int(value) & 0xFFFFFFFF) for value in build.compile_args)
     if build.named_args:
         pairs = (f"{{{json.dumps(name)},{int(value) & 0xFFFFFFFF}u}}" for name, value in sorted(build.named_args))
         defines["KERNEL_COMPILE_TIME_ARG_MAP"] = ",".join(pairs)
-    if build.processor.is_compute:
-        defines["NAMESPACE"] = "chlkc_" + ("unpack", "math", "pack")[build.processor.value - 2]
-    own = [(name, value) for name, value in build.defines if name.startswith("TENSIM_")]
     given = [(name, value) for name, value in build.defines if not name.startswith("TENSIM_")]
-    lines = [f"#define {name} {value}" for name, value in [*defines.items(), *own]]
-    lines.append('#include "tensim/kernel.h"')
+    lines = [f"#define {name} {value}" for name, value in defines.items()]
+    lines.append('#include "tensim/given.h"')
     lines += [f"#define {name} {value}" for name, value in given]
     if build.processor.is_compute:
         lines.append('#include "tensim/reductions.h"')
@@ -205,7 +215,7 @@ COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 def translation_unit(build, text):
     """The whole text that the compiler gets; `text`: the kernel's source."""
     found = MAIN.search(COMMENTS.sub("", text)) if build.processor.is_compute else None
-    head, call = prelude(build), "kernel_main"
+    head, call = shared_head(build) + prelude(build), "kernel_main"
     if found:
         head += f"#define MAIN tensim_main{'' if found[1] else '()'}\n"
         call = "NAMESPACE::tensim_main"
@@ -404,6 +414,7 @@ def _cached(record):
 def _build(build, tools, unit, flags, script):
     """(ELF, files that went in)."""
     toolchain.mend_prepared(tools, build.level)
+    unit, flags = _behind_head(build, tools, unit, flags)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
         source, script_file, target, elf = (
@@ -425,8 +436,20 @@ def _build(build, tools, unit, flags, script):
             place = {"file": str(build.source or build.name), "line": 1, "processor": build.processor.name}
             raise KernelCompileError(f"the kernel's binary is larger than {MAX_FILE >> 20} MB", where=place)
         inputs = toolchain.files_of(depends.read_text(), folder)
-        known = (str(folder), str(tools.zig))  # the compiler's own headers change with its version only
+        # The compiler's own headers change with its version only, and the text of a head is in the key of the cache
+        known = (str(folder), str(tools.zig), str(toolchain.heads_folder(tools, build.level)))
         return elf.read_bytes(), [name for name in inputs if not name.startswith(known)]
+
+
+def _behind_head(build, tools, unit, flags):
+    """A unit and its flags behind `shared_head`, which is precompiled for clang: not with macros of somebody else's in it."""
+    if not tools.is_clang or (build.budget is not None and _own_defines(build)):
+        return unit, flags
+    head = shared_head(build)
+    standard, _ = toolchain.prepared(tools, build.level)
+    both = toolchain.precompiled_head(tools, build.level, head)
+    at = flags.index(standard[0])
+    return unit.removeprefix(head), [*flags[:at], *both, *flags[at + len(standard) :]]
 
 
 def link(build, tools, script, target, elf, run):

@@ -50,6 +50,7 @@ ZIG_FOLDERS = """libcxx/include libcxxabi/include include libc/include/riscv32-l
 # Standard headers that tt-metal's build includes before every kernel
 STANDARD_HEADERS = """algorithm array atomic bit climits cmath compare concepts cstddef cstdint cstdlib cstdio cstring
     limits new numeric optional span string_view tuple type_traits utility variant""".split()
+PRECOMPILED = ("-fpch-instantiate-templates", "-x", "c++-header")  # a header, with what its templates are used for
 COMPLETE = "complete"  # of a prepared folder: the hashes of its files
 TIMEOUT = 300  # seconds of one step
 SYSTEM = "/bin /usr/bin /lib /lib64 /usr/lib /usr/lib64 /usr/libexec /etc/ld.so.cache".split()  # what any program needs
@@ -249,9 +250,43 @@ def prepared(tools, optimization):
 
 def _runtime_folder(tools, optimization):
     """Named after its place too: a precompiled header names the header that it was made of by its path."""
-    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS, str(cache_folder()))).encode())
+    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS, PRECOMPILED, str(cache_folder()))).encode())
     key.update((PACKAGE / "runtime.cpp").read_bytes())
     return cache_folder() / f"runtime-{key.hexdigest()[:16]}"
+
+
+def heads_folder(tools, optimization):
+    """Where precompiled heads are kept (`precompiled_head`)."""
+    return _runtime_folder(tools, optimization) / "heads"
+
+
+@functools.cache
+def precompiled_head(tools, optimization, text):
+    """Flags for clang that bring in the standard headers and, behind them, a text that includes nothing but headers of ours.
+
+    Looked at once per process.  Named after all that went in, so that it need not know the times of files.
+    """
+    standard, runtime = prepared(tools, optimization)
+    key = hashlib.sha256(repr((text, str(INCLUDE), str(include_folder()))).encode())
+    headers = (path for folder in (INCLUDE, include_folder()) for path in sorted((folder / "tensim").glob("*.h")))
+    for path in (Path(runtime).with_name(COMPLETE), *headers):
+        key.update(path.read_bytes())
+    folder = heads_folder(tools, optimization) / key.hexdigest()[:16]
+    header, compiled = folder / "head.h", folder / "head.h.pch"
+    with _locked(folder):
+        if not _is_whole(folder):
+            write_atomically(header, text.encode())
+            flags = [
+                *tools.compile,
+                *tools.flags,
+                f"-{optimization}",
+                *standard,
+                f"-I{INCLUDE}",
+                f"-I{include_folder()}",
+            ]
+            _once([*flags, *PRECOMPILED, "-Xclang", "-fno-pch-timestamp", str(header)], compiled)
+            _say_complete(folder, [header.name, compiled.name])
+    return "-include-pch", str(compiled)
 
 
 @functools.cache
@@ -299,7 +334,7 @@ def _prepare(tools, optimization, folder):
     flags = [*tools.compile, *tools.flags, f"-{optimization}"]
     _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
     if tools.is_clang:
-        _once([*flags, "-x", "c++-header", str(header)], compiled)
+        _once([*flags, *PRECOMPILED, str(header)], compiled)
     _say_complete(folder, [path.name for path in (header, runtime, compiled) if path.exists()])
 
 

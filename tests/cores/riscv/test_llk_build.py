@@ -5,6 +5,7 @@ Tests that need the sources run where TENSIM_LLK names a release's folder that h
 
 import os
 import struct
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -92,10 +93,27 @@ def test_forms_that_clang_does_not_read(tmp_path):
     header.write_text("auto power = [] __attribute__((always_inline)) (int x) { return x; };\n")
     folder = tmp_path / "build"
     folder.mkdir()
-    flags = dialect.overlay(f"{header}:1:20: error: expected body of lambda expression\n", folder)
+    names = dialect.unread(f"{header}:1:20: error: expected body of lambda expression\n")
+    flags = dialect.overlay(names, folder)
     assert flags == ["-ivfsoverlay", str(folder / "overlay.json")]
     assert (folder / "readable-0.h").read_text() == "auto power = [](int x) { return x; };\n"
-    assert dialect.overlay("unit.cpp:1:1: error: something else\n", folder) == []
+    assert dialect.unread("unit.cpp:1:1: error: something else\n") == set() and dialect.overlay(set(), folder) == []
+
+
+def test_clang_stumbles_over_a_file_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(toolchain, "cache_folder", lambda: tmp_path / "cpp")
+    first, second, other = (str(tmp_path / name) for name in ("power.h", "short.h", "macros.h"))
+    for name in (first, second, other):
+        Path(name).touch()
+    assert dialect.known() == set()
+    dialect.remember(f"{first}:1:20: error: expected body of lambda expression\n")
+    dialect.remember(f"{second}:3:1: error: 'short type-name' is invalid\n")
+    dialect.remember(
+        f"{other}:7:1: note: expanded from macro 'SFPU_ONE_NO_TEMPLATE_ARGS'\n"
+    )  # of which others may read it
+    assert dialect.known() == {first, second}
+    Path(first).unlink()
+    assert dialect.overlay(dialect.known(), tmp_path) == []  # nothing of a file that is there no more
 
 
 def test_bindings_are_said_in_the_librarys_types():

@@ -47,7 +47,7 @@ CPP = """
 #include "api/compute/eltwise_unary/rsqrt.h"
 #include "api/compute/eltwise_unary/sqrt.h"
 void kernel_main() {{
-    constexpr uint32_t repeats = get_compile_time_arg_val(0);
+    const uint32_t repeats = get_arg_val<uint32_t>(0);
     init_sfpu(0, 16);
     {init};
     cb_wait_front(0, 1);
@@ -86,8 +86,11 @@ def run(compute, approx_mode=False, numerics="exact", repeats=1):
             config = tt.CircularBufferConfig(page, {index: FORMAT}).set_page_size(index, page)
             handles[index] = tt.create_circular_buffer(program, core, config)
         tt.create_kernel(program, FEED, core, tt.ReaderDataMovementConfig())
-        config = tt.ComputeConfig(fp32_dest_acc_en=True, math_approx_mode=approx_mode, compile_args=[repeats])
-        tt.create_kernel(program, compute, core, config)
+        compile_args = [] if compute.is_cpp else [repeats]  # for each of which C++ would be compiled anew
+        config = tt.ComputeConfig(fp32_dest_acc_en=True, math_approx_mode=approx_mode, compile_args=compile_args)
+        kernel_handle = tt.create_kernel(program, compute, core, config)
+        if compute.is_cpp:
+            tt.set_runtime_args(program, kernel_handle, core, [repeats])
         tt.compile_program(device, program)
         where = {i: tt.get_circular_buffer_config(program, handle)["address"] for i, handle in handles.items()}
         device.chip.memory.write_l1(0, where[0], encode(HOLD, FORMAT))

@@ -229,31 +229,38 @@ def test_capture_can_be_switched_off(device, monkeypatch):
     assert captured.binary.is_empty() and not device.system.executor.observers
 
 
-REPLAY = """
+REPLAYS = """
 import json, sys
 from tensim.running.replay import LightMetalReplay
 from tensim.sim.chip.statistics import program_cycles
-replay = LightMetalReplay(sys.argv[1])
-replay.execute()
-chip = replay.chips[0]
+for path in sys.argv[1:]:
+    replay = LightMetalReplay(path)
+    replay.execute()
+    chip = replay.chips[0]
+    print(json.dumps([program_cycles(chip), chip.cycle, chip.memory.image_sha256()]))
+    replay.close()
 assert "tensim.examples" not in sys.modules
-print(json.dumps([program_cycles(chip), chip.cycle, chip.memory.image_sha256()]))
 """
 SHAPES = {"matmul_multicast": "256x256x256", "matmul_reuse": "256x256x256", "matmul_multicast_1d": "64x128x256"}
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_replay_in_a_fresh_process_without_their_source(name, tmp_path):
+def captured_example(name, path):
+    """Capture an example into a file; what it left: [cycles, cycle of the chip, hash of its memories]."""
     device = tt.create_device(0)
     try:
         with tt.light_metal_capture() as captured:
             find_program(name).run_on(device, Options(shape=SHAPES.get(name)))
-        path = tmp_path / f"{name}.bin"
         captured.binary.save_to_file(path)
-        cycles, now, image = final_state(device)
+        return list(final_state(device))
     finally:
         tt.close_device(device)
-    command = [sys.executable, "-c", REPLAY, str(path)]
+
+
+def test_examples_replay_in_a_fresh_process_without_their_source(tmp_path):
+    """One process for all: the start of each would take longer than its replay."""
+    paths = {name: tmp_path / f"{name}.bin" for name in EXAMPLES}
+    expected = {name: captured_example(name, path) for name, path in paths.items()}
+    command = [sys.executable, "-c", REPLAYS, *map(str, paths.values())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [cycles, now, image]
+    assert dict(zip(paths, map(json.loads, done.stdout.splitlines()), strict=True)) == expected

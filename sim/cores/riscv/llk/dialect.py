@@ -4,15 +4,20 @@ Clang is told by an overlay of its file system, so names and lines stay those of
 """
 
 import json
+import os
 import re
 from pathlib import Path
 
-FAILED = re.compile(
+from tensim.sim.cores.riscv import toolchain
+from tensim.sim.engine.sealed_files import read_sealed, write_sealed
+
+# What clang says of a form that it never reads, and of one that it does not read in the place of a macro
+NEVER = re.compile(
     r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid|"
-    r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$|"
-    r"^(/[^:\n]+):\d+:\d+: note: expanded from macro 'SFPU_\w+_NO_TEMPLATE_ARGS'$",
+    r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$",
     re.M,
 )
+IN_PLACES = re.compile(r"^(/[^:\n]+):\d+:\d+: note: expanded from macro 'SFPU_\w+_NO_TEMPLATE_ARGS'$", re.M)
 # (Form, what clang reads in its stead)
 FORMS = (
     # An attribute of a lambda in front of its parameters: the pass inlines without it
@@ -26,11 +31,16 @@ FORMS = (
 )
 
 
-def overlay(messages, folder):
-    """Flags that let clang read the files it has stumbled over; empty when the compiler's messages name none."""
+def unread(messages):
+    """Names of the files that clang says it has stumbled over."""
+    return {*NEVER.findall(messages), *IN_PLACES.findall(messages)}
+
+
+def overlay(names, folder):
+    """Flags that let clang read these files; empty when none holds such a form."""
     entries = []
-    for number, name in enumerate(sorted({first or second for first, second in FAILED.findall(messages)})):
-        text = Path(name).read_text(errors="replace")
+    for number, name in enumerate(sorted(names)):
+        text = Path(name).read_text(errors="replace") if os.path.isfile(name) else ""
         readable = text
         for form, other in FORMS:
             readable = form.sub(other, readable)
@@ -43,3 +53,20 @@ def overlay(messages, folder):
     description = folder / "overlay.json"
     description.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": entries}))
     return ["-ivfsoverlay", str(description)]
+
+
+def known():
+    """Names of files that no build reads as they are: clang need not stumble over them again."""
+    kept = read_sealed(_kept_names())
+    return set(json.loads(kept)) if kept is not None else set()
+
+
+def remember(messages):
+    """Keep what `messages` tell for `known`, beside earlier names that are still there."""
+    names, before = set(NEVER.findall(messages)), known()
+    if names - before:
+        write_sealed(_kept_names(), json.dumps(sorted(filter(os.path.isfile, names | before))).encode())
+
+
+def _kept_names():
+    return toolchain.cache_folder() / "unread.json"

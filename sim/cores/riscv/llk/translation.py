@@ -50,15 +50,22 @@ def translate(tools, flags, level, chip, source, target, folder, failed, prepare
     """
     first, second, depends = (folder / f"{source.stem}{end}" for end in ("-first.ll", "-second.ll", ".d"))
 
-    def run(*command):
+    def messages_of(*command):
         result = toolchain.run([*tools.compile, *command], cwd=folder)
-        if result.returncode:
-            readable = dialect.overlay(result.stderr, folder)
-            if readable and not set(readable) <= set(command):
-                return run(*readable, *command)
-            failed(result.stderr)
+        return result.stderr if result.returncode else None
 
-    run(*flags, *TO_IR, "-MD", "-MF", str(depends), "-x", "c++", str(source), "-o", str(first))
+    def run(*command):
+        if (messages := messages_of(*command)) is not None:
+            failed(messages)
+
+    to_ir = [*flags, *TO_IR, "-MD", "-MF", str(depends), "-x", "c++", str(source), "-o", str(first)]
+    unread = dialect.known()
+    while (messages := messages_of(*dialect.overlay(unread, folder), *to_ir)) is not None:
+        more = dialect.unread(messages) - unread
+        if not dialect.overlay(more, folder):
+            failed(messages)
+        unread |= more
+        dialect.remember(messages)
     text = _readable(first.read_text())
     text = prepare(text) if prepare else text
     first.write_text(functions_to_inline.marked(text))

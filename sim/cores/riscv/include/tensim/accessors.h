@@ -20,7 +20,7 @@ constexpr uint32_t UNKNOWN = 0xFFFFFFFFu;
 constexpr uint32_t CONTIGUOUS = 0x80000000u;
 constexpr uint32_t MAX_RANK = 8;
 constexpr uint32_t word(uint32_t index) {
-    return index < kernel_compile_time_args.size() ? kernel_compile_time_args[index] : 0;
+    return index < tensim::compile_time_arguments() ? tensim::compile_time_argument(index) : 0;
 }
 }  // namespace tensor_accessor
 using tensor_accessor::ArgConfig;
@@ -51,7 +51,7 @@ struct TensorAccessorArgs {
     static constexpr uint32_t coordinates_at = shard_at + (is_sharded && !shard_at_run_time ? RankCT : 0);
     static constexpr uint32_t words = coordinates_at + (is_sharded && !coordinates_at_run_time ? (NumBanksCT + 1) / 2 : 0);
     static_assert(!is_sharded || words < 4096, "these compile-time arguments describe no tensor");
-    static_assert(CTA_OFFSET + words <= kernel_compile_time_args.size(),
+    static_assert(CTA_OFFSET + words <= tensim::compile_time_arguments(),
                   "the kernel reads a tensor accessor's compile-time arguments that it was not given");
     static constexpr uint32_t AlignedPageSize = has_page_word ? word(1) : 0;
     static constexpr bool is_static = !(rank_at_run_time || banks_at_run_time || tensor_at_run_time || shard_at_run_time ||

@@ -74,40 +74,16 @@ static_assert(offsetof(BufferInterface, fifo_rd_ptr) == 8 * TENSIM_CB_READ_PTR);
 static_assert(offsetof(BufferInterface, tiles_acked) == 8 * TENSIM_CB_ACKED);
 static_assert(offsetof(BufferInterface, fifo_wr_tile_ptr) == 8 * TENSIM_CB_PACKED);
 
-constexpr std::array<uint8_t, NUM_CIRCULAR_BUFFERS> buffer_formats = {TENSIM_CB_FORMATS};
-constexpr std::array<uint16_t, NUM_CIRCULAR_BUFFERS> buffer_tile_heights = {TENSIM_CB_TILE_HEIGHTS};
-constexpr std::array<uint16_t, NUM_CIRCULAR_BUFFERS> buffer_tile_widths = {TENSIM_CB_TILE_WIDTHS};
-constexpr std::array<uint32_t, NUM_CIRCULAR_BUFFERS> buffer_tile_sizes = {TENSIM_CB_TILE_SIZES};
+// What the program configures a buffer for (given.h).
+TENSIM_INLINE constexpr uint8_t buffer_format(uint32_t cb);
+TENSIM_INLINE constexpr uint16_t buffer_tile_height(uint32_t cb);
+TENSIM_INLINE constexpr uint16_t buffer_tile_width(uint32_t cb);
+TENSIM_INLINE constexpr uint32_t buffer_tile_size(uint32_t cb);
 constexpr uint32_t faces(uint32_t cb) {
-    return (buffer_tile_heights[cb] > 16 ? 2 : 1) * (buffer_tile_widths[cb] > 16 ? 2 : 1);
-}
-template <class F>
-constexpr auto table(F of) {
-    std::array<uint8_t, NUM_CIRCULAR_BUFFERS> result{};
-    for (uint32_t cb = 0; cb < NUM_CIRCULAR_BUFFERS; cb++) result[cb] = of(cb);
-    return result;
+    return (buffer_tile_height(cb) > 16 ? 2 : 1) * (buffer_tile_width(cb) > 16 ? 2 : 1);
 }
 }  // namespace tensim
 constexpr uint32_t cb_addr_shift = tensim::on_data_movement ? 0 : 4;
-
-// The same facts as tables by circular buffer, once as the unpackers and once as the packer see them.
-#define TENSIM_BUFFER_TABLES(side)                                                                                        \
-    constexpr auto& side##_src_format = tensim::buffer_formats;                                                           \
-    constexpr auto& side##_dst_format = tensim::buffer_formats;                                                           \
-    constexpr auto& side##_tile_size = tensim::buffer_tile_sizes;                                                         \
-    constexpr auto side##_tile_r_dim = tensim::table([](uint32_t cb) { return tensim::buffer_tile_heights[cb]; });        \
-    constexpr auto side##_tile_c_dim = tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb]; });         \
-    constexpr auto side##_tile_num_faces = tensim::table([](uint32_t cb) { return tensim::faces(cb); });                  \
-    constexpr auto side##_tile_face_r_dim =                                                                               \
-        tensim::table([](uint32_t cb) { return std::min<uint32_t>(tensim::buffer_tile_heights[cb], 16); });               \
-    constexpr auto side##_partial_face = tensim::table([](uint32_t cb) { return tensim::buffer_tile_heights[cb] < 16; }); \
-    constexpr auto side##_narrow_tile = tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb] < 32; });   \
-    constexpr auto side##_num_faces_r_dim =                                                                               \
-        tensim::table([](uint32_t cb) { return tensim::buffer_tile_heights[cb] > 16 ? 2 : 1; });                          \
-    constexpr auto side##_num_faces_c_dim =                                                                               \
-        tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb] > 16 ? 2 : 1; });
-TENSIM_BUFFER_TABLES(unpack)
-TENSIM_BUFFER_TABLES(pack)
 
 using LocalCBInterface = tensim::BufferInterface;
 TENSIM_INLINE LocalCBInterface& get_local_cb_interface(uint32_t cb) {
@@ -122,12 +98,12 @@ TENSIM_INLINE uint32_t get_read_ptr(uint32_t cb) {
 }
 // What the unpackers call a buffer.
 TENSIM_INLINE constexpr uint32_t get_operand_id(uint32_t cb) { return cb; }
-TENSIM_INLINE constexpr int32_t get_tile_size(int32_t cb) { return tensim::buffer_tile_sizes[cb]; }
+TENSIM_INLINE constexpr int32_t get_tile_size(int32_t cb) { return tensim::buffer_tile_size(cb); }
 TENSIM_INLINE constexpr uint32_t get_tile_hw(int32_t cb) {
-    return uint32_t(tensim::buffer_tile_heights[cb]) * tensim::buffer_tile_widths[cb];
+    return uint32_t(tensim::buffer_tile_height(cb)) * tensim::buffer_tile_width(cb);
 }
 TENSIM_INLINE constexpr uint32_t get_tile_num_faces(int32_t cb) { return tensim::faces(cb); }
-TENSIM_INLINE constexpr DataFormat get_dataformat(int32_t cb) { return DataFormat(tensim::buffer_formats[cb]); }
+TENSIM_INLINE constexpr DataFormat get_dataformat(int32_t cb) { return DataFormat(tensim::buffer_format(cb)); }
 
 namespace tt {
 enum CBIndex : uint8_t {

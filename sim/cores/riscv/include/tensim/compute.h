@@ -182,7 +182,7 @@ TENSIM_INLINE constexpr uint32_t exp_form() {
     return form;
 }
 template <uint32_t form>
-inline constexpr bool approximates = form == approximation_code::KERNEL ? APPROX : form != approximation_code::ACCURATE;
+inline constexpr bool approximates = form == approximation_code::KERNEL ? kernel_approximates() : form != approximation_code::ACCURATE;
 }  // namespace tensim
 namespace ckernel {
 // `scale`: the upper half of a float that the tile is multiplied with first, which costs a multiplication of its own.  The
@@ -238,7 +238,7 @@ template <auto... options>
 TENSIM_INLINE void rdiv_tile_init(auto...) { tensim::configure_math(tensim::SFPU_INIT, tensim::rdiv_code); }
 template <auto... options>
 TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
-    return (DST_ACCUM_MODE ? 4 : 8) << (TENSIM_DST_SYNC ? 1 : 0);
+    return tensim::dst_tiles();
 }
 
 // --- one thread's half of an init or of a product, which kernels of the library call inside MATH(...), UNPACK(...), PACK(...)

@@ -109,8 +109,8 @@ TENSIM_INLINE void tensix_sync() {}
 #define PACK(x)
 #endif
 
-
-constexpr bool APPROX = TENSIM_APPROX;
-constexpr bool DST_ACCUM_MODE = TENSIM_DST_ACCUM;
-constexpr MathFidelity MATH_FIDELITY = MathFidelity(TENSIM_MATH_FIDELITY);
-#define DST_SYNC_MODE DstSync(TENSIM_DST_SYNC)
+namespace tensim {
+// How the program configures the kernel (given.h): in approximate mode, with how many tiles in Dst.
+constexpr bool kernel_approximates();
+constexpr uint32_t dst_tiles();
+}  // namespace tensim

@@ -75,48 +75,15 @@ constexpr bool on_data_movement = true;
 #else
 constexpr bool on_data_movement = false;
 #endif
-template <class... Values>
-constexpr std::array<uint32_t, sizeof...(Values)> words(Values... values) {
-    return {uint32_t(values)...};
-}
 }  // namespace tensim
 
 // --- arguments
 
-#ifndef KERNEL_COMPILE_TIME_ARGS
-#define KERNEL_COMPILE_TIME_ARGS
-#endif
-constexpr auto kernel_compile_time_args = tensim::words(KERNEL_COMPILE_TIME_ARGS);
-
-template <uint32_t index>
-constexpr uint32_t get_ct_arg() {
-    static_assert(index < kernel_compile_time_args.size(), "the kernel reads a compile-time argument that it was not given");
-    return kernel_compile_time_args[index];
-}
-#define get_compile_time_arg_val(index) get_ct_arg<index>()
-
 namespace tensim {
-struct NamedArgument {
-    std::string_view name;
-    uint32_t value;
-};
-#ifdef KERNEL_COMPILE_TIME_ARG_MAP
-constexpr NamedArgument named_arguments[] = {KERNEL_COMPILE_TIME_ARG_MAP};
-#else
-constexpr NamedArgument named_arguments[] = {{"", 0}};
-#endif
-[[noreturn]] void the_kernel_reads_a_named_compile_time_argument_that_it_was_not_given();
+// Those of compile time: how many there are, and one of them (given.h).
+constexpr uint32_t compile_time_arguments();
+constexpr uint32_t compile_time_argument(uint32_t index);
 }  // namespace tensim
-consteval uint32_t get_named_compile_time_arg_val(std::string_view name) {
-    for (const auto& argument : tensim::named_arguments)
-        if (argument.name == name) return argument.value;
-#ifdef TENSIM_STAND_IN
-    return TENSIM_STAND_IN;
-#else
-    tensim::the_kernel_reads_a_named_compile_time_argument_that_it_was_not_given();
-#endif
-}
-
 TENSIM_INLINE uintptr_t get_arg_addr(int index) { return tensim_firmware.arguments + 4 * index; }
 TENSIM_INLINE uintptr_t get_common_arg_addr(int index) { return tensim_firmware.common_arguments + 4 * index; }
 template <class T>

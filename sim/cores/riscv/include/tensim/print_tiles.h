@@ -32,7 +32,7 @@ struct PrintedTile {
           columns(range.w1 | range.ws << 8 | flags << 16) {}
 };
 TENSIM_INLINE uint32_t tile_place(uint32_t cb, Pointer pointer) {
-    return cb | uint32_t(pointer) << 8 | buffer_tile_widths[cb] << 16;
+    return cb | uint32_t(pointer) << 8 | buffer_tile_width(cb) << 16;
 }
 TENSIM_INLINE void print_tile(const PrintedTile& slice) {
     print(slice.kind, slice.place, slice.tile);
