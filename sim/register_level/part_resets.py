@@ -8,13 +8,8 @@ from tensim.sim.cores.coprocessor.config_unit import BANKED_WORDS
 from tensim.sim.cores.coprocessor.scalar_unit import SCALAR_CONFIG
 from tensim.sim.cores.coprocessor.state import BY_UNPACKERS
 
-SCALAR_CONFIGURATION, UNITS, SRC_A_OWNERS, SRC_B, DST_MARKS = (
-    9,
-    10,
-    15,
-    16,
-    17,
-)  # bits; UNITS: matrix and vector unit, SrcA
+# Bits; UNITS: matrix and vector unit, SrcA
+SCALAR_CONFIGURATION, UNITS, SRC_A_OWNERS, SRC_B, DST_MARKS = 9, 10, 15, 16, 17
 COLUMNS = {UNITS: slice(None), 19: slice(0, 4), 20: slice(4, 8), 21: slice(8, 12), 22: slice(12, 16)}  # of SrcA, by bit
 PARTS = sum(1 << bit for bit in (SCALAR_CONFIGURATION, SRC_A_OWNERS, SRC_B, DST_MARKS, *COLUMNS))
 
