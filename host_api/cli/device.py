@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from tensim.cli.cards import CARDS
 from tensim.cli.options import arch_option, json_option, key_values, overrides_option
 from tensim.cli.output import TO_STDOUT, require_writable, write_json
 
@@ -72,6 +71,7 @@ def device(
     from tensim.drop_in.device import Options
     from tensim.drop_in.runner import place_of, run, wait
     from tensim.sim.host.wiring import BOARDS
+    from tensim.ttnn.cards import card_of
 
     require_writable(json_to)
     if bool(command) == print_env:
@@ -83,7 +83,7 @@ def device(
     if mesh is not None and dispatch == "fast":
         raise click.UsageError("--dispatch fast is for one chip; leave --mesh or --dispatch out")
     board = None if mesh is None else BOARDS[mesh]
-    settings = key_values((*CARDS.get(mesh or "", ()), *overrides), "--set")
+    settings = card_of(mesh) | key_values(overrides, "--set")
     place = place_of(arch if board is None else board.arch, settings, python, board)
     options = Options(numerics, dispatch, unknown_registers == "zero")
     status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)

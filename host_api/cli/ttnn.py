@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import click
 
-from tensim.cli.cards import CARDS
-
 
 @click.command(
     add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -18,6 +16,7 @@ def ttnn(arguments: tuple[str, ...]) -> None:
     """Run a ttnn program on a simulated chip and list its operations."""
     from tensim.library.sampling import OCCURRENCES
     from tensim.sim.host.wiring import BOARDS
+    from tensim.ttnn.cards import card_of
     from tensim.ttnn.runner import execute, options, request_of
 
     parser = options("tensim ttnn")
@@ -52,7 +51,7 @@ def ttnn(arguments: tuple[str, ...]) -> None:
         if given.sample or given.check:
             parser.error("--mesh goes with neither --sample nor --check")
         given.arch = board.arch
-        given.overrides = [*CARDS.get(given.mesh, ()), *given.overrides]
+        given.overrides = [*(f"{key}={value}" for key, value in card_of(given.mesh).items()), *given.overrides]
     request = replace(request_of(given, parser), items=given.items)
     if not given.library:
         execute(replace(request, settings=request.settings | {"board": given.mesh}))

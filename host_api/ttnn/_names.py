@@ -8,8 +8,8 @@ PLACES = {
         get_cb_address""",
     "conversion": """from_torch to_torch to_device from_device allocate_tensor_on_device allocate_tensor_on_host
         copy_host_to_device_tensor copy_device_to_host_tensor deallocate reallocate move get_device_tensors
-        combine_device_tensors from_host_shards distribute_tensor aggregate_tensor aggregate_as_tensor dump_tensor
-        load_tensor get_optimal_worker_cores_for_sharded_tensor""",
+        combine_device_tensors from_host_shards distribute distribute_tensor aggregate_tensor aggregate_as_tensor
+        dump_tensor load_tensor get_optimal_worker_cores_for_sharded_tensor""",
     "descriptors": """KernelDescriptor SemaphoreDescriptor ProgramDescriptor MeshProgramDescriptor ReaderConfigDescriptor
         WriterConfigDescriptor DataMovementConfigDescriptor ComputeConfigDescriptor merge_program_descriptors""",
     "devices": """MeshDevice Device open_device close_device CreateDevice CloseDevice open_mesh_device close_mesh_device

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,26 @@ def allocate_tensor_on_host(*args: Any, **named: Any) -> Tensor:
     return Tensor._of(spec, np.zeros(tuple(spec.shape), arrays.NUMPY[spec.dtype]))
 
 
+_mapper: CppTensorToMesh | None = None  # of a block of `distribute`, and its composer
+_composer: CppMeshToTensor | None = None
+
+
+@contextlib.contextmanager
+def distribute(default: CppTensorToMesh | CppMeshToTensor) -> Iterator[None]:
+    """A block in which `from_torch` uses a mapper, or `to_torch` a composer, where none is given."""
+    global _mapper, _composer
+    before = _mapper, _composer
+    check_type("distribute", "default", default, (CppTensorToMesh, CppMeshToTensor))
+    if isinstance(default, CppTensorToMesh):
+        _mapper = default
+    else:
+        _composer = default
+    try:
+        yield
+    finally:
+        _mapper, _composer = before
+
+
 def from_torch(
     tensor: Any,
     dtype: DataType | None = None,
@@ -80,11 +101,11 @@ def from_torch(
     if memory_config is not None and memory_config.is_sharded() and memory_config.shard_spec is None:
         if memory_config.nd_shard_spec is None:
             raise ArgumentError("from_torch: memory_config: a sharded configuration needs a shard_spec")
-    values = arrays.as_numpy(tensor)
+    values, mapper = arrays.as_numpy(tensor), mesh_mapper or _mapper
     config = None if memory_config is None or device is not None else plain_config(memory_config)
     parts = [
         host_tensor(part, dtype, layout, tile, config, pad_value)
-        for part in ([values] if mesh_mapper is None else mesh_mapper.parts(values))
+        for part in ([values] if mapper is None else mapper.parts(values))
     ]
     host = parts[0] if len(parts) == 1 else MeshTensor.of_parts(parts, None)
     return host if device is None else host.to(device, memory_config or DRAM_MEMORY_CONFIG, cq_id=cq_id)
@@ -107,7 +128,8 @@ def to_torch(
     if arrays.is_torch(tensor) or isinstance(tensor, np.ndarray):
         return tensor
     check_type("to_torch", "tensor", tensor, Tensor)
-    values = tensor.values() if mesh_composer is None else _composed(tensor, mesh_composer)
+    composer = mesh_composer or _composer
+    values = tensor.values() if composer is None else _composed(tensor, composer)
     while torch_rank is not None and values.ndim > torch_rank:
         if values.shape[0] != 1:
             raise ArgumentError(f"to_torch: torch_rank {torch_rank}: {tensor.shape} has a leading size that is not 1")
@@ -183,10 +205,11 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
 def combine_device_tensors(*, tensors: Sequence[Tensor]) -> Tensor:
     """The tensor of a mesh whose parts, row after row, these are; they lie at one address."""
     devices = [one.device() for one in tensors]
-    meshes = [mesh for mesh in open_devices().values() if mesh.chips == devices]
-    if not meshes:
+    opened = [mesh for device in open_devices().values() for mesh in (device, *device.get_submeshes())]
+    mesh = next((mesh for mesh in opened if mesh.chips == devices), None)
+    if mesh is None:
         raise ArgumentError("combine_device_tensors: tensors: one of each chip of an open mesh, row after row")
-    return tensors[0] if len(tensors) == 1 else MeshTensor.of_parts(tensors, meshes[0])
+    return tensors[0] if len(tensors) == 1 else MeshTensor.of_parts(tensors, mesh)
 
 
 def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape) -> Tensor:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import tensim.device as metal
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import TensimWarning
+from tensim.ttnn.cards import card_of
 from tensim.ttnn.cores import CoreCoord, CoreGrid, pair
 from tensim.ttnn.enums import Arch, DispatchCoreAxis, DispatchCoreType
 from tensim.ttnn.errors import ArgumentError
@@ -66,11 +67,14 @@ _closing: list[Callable[[MeshDevice], object]] = []  # called with each device b
 def configure(**changes: Any) -> Settings:
     """Change the settings of devices opened from here on (fields of `Settings`); returns the settings before.
 
-    With a board its architecture comes, unless another one is named beside it.
+    With a board its architecture comes, unless another one is named beside it, and the parameters of its cards.
     """
     global settings
-    if changes.get("board") is not None:
-        changes = {"arch": board_named(changes["board"]).arch} | changes
+    if "board" in changes:
+        own = {key: value for key, value in settings.overrides.items() if key not in card_of(settings.board)}
+        changes["overrides"] = card_of(changes["board"]) | changes.get("overrides", own)
+        if changes["board"] is not None:
+            changes = {"arch": board_named(changes["board"]).arch} | changes
     before, settings = settings, replace(settings, **changes)
     return before
 

@@ -67,6 +67,10 @@ def test_configurations_say_the_same():
     assert all(np.array_equal(one, upper if i < 4 else lower) for i, one in enumerate(parts))
     composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[1, 0]))
     assert np.array_equal(np.asarray(ttnn.to_torch(tensor, mesh_composer=composer)), np.tile(VALUES, (4, 1, 1)))
+    with ttnn.distribute(mapper), ttnn.distribute(composer):
+        assert np.array_equal(
+            np.asarray(ttnn.to_torch(ttnn.from_torch(VALUES, dtype=ttnn.float32))), np.tile(VALUES, (4, 1, 1))
+        )
     whole = ttnn.aggregate_tensor(tensor, composer)
     assert whole.shape == (32, 16, 24)
     again = ttnn.distribute_tensor(ttnn.from_torch(VALUES, dtype=ttnn.float32), mapper)

@@ -52,6 +52,9 @@ def test_eight_chips_without_a_fabric_compute_their_parts():
         assert np.array_equal(all_of(y, mesh), values)
         part = mesh.create_submeshes((2, 1))[2]
         assert part.get_device_ids() == [4, 6] and part.shape == (2, 1)
+        held, there = shards(part, seed=1)
+        together = ttnn.combine_device_tensors(tensors=ttnn.get_device_tensors(held))
+        assert together.device() is part and np.array_equal(all_of(together + 1, part), there + 1)
         with pytest.raises(RuntimeError, match="get_fabric_node_id: the device has no fabric.*\n.*set_fabric_config"):
             mesh.get_fabric_node_id((0, 0))
         node = ttnn.FabricNodeId(ttnn.MeshId(0), 0)

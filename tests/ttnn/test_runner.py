@@ -163,7 +163,7 @@ def test_a_program_of_a_mesh_tells_what_links_carried(tmp_path):
     words = [sys.executable, "-m", "tensim", "ttnn", "--mesh", "n300", "--json", "out.json", "neighbour.py"]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "2 of 4 links carried packets, 32,768 B in all" in done.stderr and " chip 1: source code" in done.stderr
+    assert "2 of 4 links carried packets, 65,536 B in all" in done.stderr and " chip 1: source code" in done.stderr
     report = json.loads((tmp_path / "out.json").read_text())
     assert [row["chip"] for row in report["operations"]] == [0, 1] and report["layers"] == []
     assert len({row["started"] for row in report["operations"]}) == 1
