@@ -50,6 +50,14 @@ def smallest(kind):
     return groups
 
 
+def shortened(spec):
+    """A program that makes the same mistakes in less time: a copy of a million pages has some hundreds for each core left."""
+    if spec[0] == "page_copy":
+        name, arch, size, pages = spec
+        return name, arch, size, pages // 16
+    return spec
+
+
 @pytest.mark.parametrize(
     "kind", sorted(set(KINDS) - {"kernels", "operations", "fabric"})
 )  # no fabric with checks (docs/fabric.md)
@@ -59,7 +67,7 @@ def test_programs_of_every_group_make_no_mistakes(kind, checked):
     for group, case in groups.items():
         for spec in case.specs:
             try:
-                KINDS[kind].simulate(spec)
+                KINDS[kind].simulate(shortened(spec))
             except ProgramError as mistake:
                 found[group] = str(mistake)
     assert not found
