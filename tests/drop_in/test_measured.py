@@ -93,8 +93,26 @@ def test_groups_of_errors_come_worst_first(files, capsys):
 
 
 CONFIGURATION = """
-import pandas
+import json
+
 import pytest
+
+
+class Frame(list):
+    '''What the survey uses of a data frame: rows by position, columns by name, JSON.'''
+
+    def __iter__(self):
+        return iter(self.row(0))
+
+    def row(self, number):
+        return list.__getitem__(self, number)
+
+    def __getitem__(self, chosen):
+        rows = list.__getitem__(self, chosen if isinstance(chosen, slice) else slice(None))
+        return Frame(rows if isinstance(chosen, slice) else [{name: row[name] for name in chosen} for row in rows])
+
+    def to_json(self, orient):
+        return json.dumps([self.row(number) for number in range(len(self))])
 
 
 class Report:
@@ -102,7 +120,7 @@ class Report:
         self.rows = []
 
     def frame(self):
-        return pandas.DataFrame(self.rows)
+        return Frame(self.rows)
 
 
 @pytest.fixture(scope="module", autouse=True)
