@@ -233,19 +233,15 @@ class Network:
         if what == packets.BEGUN:
             if request.is_broadcast:
                 self._free[number, request.noc] = max(self._free[number, request.noc], cycle)
-            self.at(tile.coordinates, cycle, lambda cycle: tile.command_taken(request, cycle))
+            self.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
         elif what == packets.LEFT:
             if request.kind == "write":
-                self.at(tile.coordinates, cycle, lambda cycle: self._left(tile, request, cycle))
+                self.at(tile.coordinates, cycle, lambda cycle: _leave(tile, request, cycle))
         elif what == packets.AT_TARGET:
             self._reach(transfer, tag, cycle, number, index)
         else:
             self._finish(transfer, tag)
             self.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
-
-    def _left(self, tile, request, cycle):
-        tile.count(request.noc, _counters(request)[0], cycle)
-        tile.count(request.noc, registers.OUTGOING + request.identifier, cycle, -1)
 
     def _reach(self, transfer, tag, cycle, number, index):
         """A request is at a target.  An L1 serves what comes in turn, and has it when its acknowledgement leaves."""
@@ -329,6 +325,18 @@ class Network:
             new = old
         put(tile, address, (new & 0xFFFFFFFF).to_bytes(4, "little"), cycle)
         return old.to_bytes(4, "little")
+
+
+def _begin(tile, request, cycle):
+    """A request leaves its command buffer, which takes the next one."""
+    tile.niu.taken(request)
+    tile.changed(cycle)
+
+
+def _leave(tile, request, cycle):
+    """The last data of a write have left the tile."""
+    tile.count(request.noc, _counters(request)[0], cycle)
+    tile.count(request.noc, registers.OUTGOING + request.identifier, cycle, -1)
 
 
 def _counters(request):

@@ -153,11 +153,6 @@ class RegisterTile(TileState):
         self.niu.count(noc, counter, change)
         self.changed(cycle)
 
-    def command_taken(self, request, cycle):
-        """A request leaves its command buffer at a cycle."""
-        self.niu.taken(request)
-        self.changed(cycle)
-
     def changed(self, cycle):
         """Others have changed something that cores may wait for."""
         self.record["written_at"] = cycle
