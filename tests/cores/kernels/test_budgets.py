@@ -77,15 +77,44 @@ def uncached(monkeypatch):
     monkeypatch.setattr(machine_code, "load_or_compile", lambda name, compile_function: compile_function())
 
 
+@pytest.fixture
+def broken(monkeypatch):
+    """The process that compiles ends at once."""
+    monkeypatch.setattr(apart, "_process", None)
+    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
+
+
 def test_a_foreign_kernel_is_compiled_in_a_process_of_its_own(uncached):
     code = kernel_from_source(HEAD + "riscv_wait(a + 4711)\n", budget=CompileBudget()).compile().code
     assert code.content[:4] == b"\x7fELF" and code.frame_bytes > 0
 
 
-def test_a_foreign_kernel_beyond_the_limits_is_refused(uncached, monkeypatch):
-    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
+def test_a_foreign_kernel_beyond_the_limits_is_refused(uncached, broken):
     with pytest.raises(KernelCompileError, match="takes more than 60 s or 3 GB to compile"):
         kernel_from_source(HEAD + "riscv_wait(a + 4712)\n", budget=CompileBudget()).compile()
+
+
+SHORT_OF_TIME = f"import {apart.__name__} as apart; apart.SECONDS = 1; apart.main()"
+
+
+def test_a_foreign_kernel_that_takes_too_long_is_ended_and_the_next_one_compiled(uncached, monkeypatch):
+    """By the same process, whose children the limits are for."""
+    monkeypatch.setattr(apart, "_process", None)
+    monkeypatch.setattr(apart, "COMMAND", SHORT_OF_TIME)
+    slow = HEAD + "x = a\n" + "    x = x * 3 + a\n" * 1200
+    with pytest.raises(KernelCompileError, match="to compile"):
+        kernel_from_source(slow, budget=CompileBudget()).compile()
+    code = kernel_from_source(HEAD + "riscv_wait(a + 4740)\n", budget=CompileBudget()).compile().code
+    assert code.content[:4] == b"\x7fELF"
+
+
+def test_a_process_that_was_killed_is_replaced(uncached):
+    for number in (4730, 4731):
+        code = kernel_from_source(HEAD + f"riscv_wait(a + {number})\n", budget=CompileBudget()).compile().code
+        assert code.content[:4] == b"\x7fELF"
+        process = apart._process._process
+        process.kill()
+        process.wait()
 
 
 def test_a_foreign_kernel_has_fewer_lines_than_one_of_ones_own(uncached):
@@ -111,9 +140,8 @@ def test_the_kernels_of_a_file_share_a_budget(uncached):
         kernels[1].compile()
 
 
-def test_a_kernel_beyond_its_limit_counts_for_its_file(uncached, monkeypatch):
+def test_a_kernel_beyond_its_limit_counts_for_its_file(uncached, broken):
     budget = CompileBudget()
-    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
     with pytest.raises(KernelCompileError):
         kernel_from_source(HEAD + "riscv_wait(a + 4720)\n", budget=budget).compile()
     assert budget.seconds == FILE_SECONDS - apart.SECONDS
