@@ -75,7 +75,10 @@ class Network:
     def _place_tiles(self):
         """Tell the models which tiles are DRAM, and which take multicasts."""
         arch, tiles, mask = self._arch, self._arrays["tiles"], self._arrays["workers_mask"]
-        per_tile, self._l1_latency = arch["dram.banks_per_tile"], arch["l1.noc_write_latency"]
+        per_tile = arch["dram.banks_per_tile"]
+        # In turn, and before any answer leaves, which takes no less than `look_ahead` to another tile: what a read brings home has
+        # been read there then, in whatever order tiles are run
+        self._l1_latency = min(arch["l1.noc_access_latency"], arch["l1.noc_write_latency"])
         self._room = per_tile * arch.dram_bank_bytes
         for place, channel in self._chip.channels.items():
             if self._is_on_grid(place):
@@ -244,7 +247,7 @@ class Network:
             self.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
 
     def _reach(self, transfer, tag, cycle, number, index):
-        """A request is at a target.  An L1 serves what comes in turn, and has it when its acknowledgement leaves."""
+        """A request is at a target, whose L1 serves what comes in turn."""
         request, target = transfer.request, transfer.targets[number]
         if self._chip.is_host(target):
             cycle = self._served_by_host(request, cycle)

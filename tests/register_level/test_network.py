@@ -91,6 +91,20 @@ def test_a_read_brings_what_lies_in_dram(chip, noc):
     assert chip.counter(one, niu.READS_SENT, noc) == chip.counter(one, niu.READ_RESPONSES, noc) == 1
 
 
+def test_reads_of_the_next_tile_bring_what_lies_there_whenever_they_are_made(chip):
+    """The answer comes over one hop of NoC 1, to a tile that is run before the one that it comes from."""
+    one, other = chip.names[0], chip.names[1]
+    content = bytes(range(1, 65))
+    chip.chip.write(*other, SOURCE, content * 4)
+    wait, program = li(A0, 0), []
+    for number in range(40):
+        back = TARGET + 64 * number
+        program += [*chip.command(1, niu.MARKED, (SOURCE, xy(other)), (back, xy(one)), 32), *wait * (number % 23)]
+    chip.start(one, [*program, jump(0)])
+    chip.chip.run(20000)
+    assert [chip.chip.tile(*one).read(TARGET + 64 * number, 32) for number in range(40)] == 40 * [content[:32]]
+
+
 def test_an_inline_write_wakes_who_waits_for_it_no_sooner_than_a_head_needs(chip):
     one, other = chip.names[0], chip.names[-1]
     control = niu.WRITE | niu.INLINE
