@@ -63,7 +63,12 @@ class Network:
             for is_write, name in ((False, "write"), (True, "read"))
         }
         self._host_free = {False: 0, True: 0}
-        self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
+        # An L1 serves what comes in turn, each by the time of a write: a read so long after its answer has left.  That is home no
+        # sooner than behind the links of its own tile.
+        out, hop, home = (self._arch[f"noc.{name}"] for name in HEAD)
+        read, write = self._arch["l1.noc_access_latency"], self._arch["l1.noc_write_latency"]
+        late = min(max(write - read, 0), out + home)
+        self._l1_latency, self.look_ahead = min(write, read + late), out + hop + home - late
         self._free = {}  # cycle from which a tile's NIU takes the next request, by (number of the tile, NoC)
         self._linked = set()  # (number of the tile, NoC) whose last multicast keeps its path
         self._notices = np.zeros(NOTICES, packets.NOTICE)
@@ -76,9 +81,6 @@ class Network:
         """Tell the models which tiles are DRAM, and which take multicasts."""
         arch, tiles, mask = self._arch, self._arrays["tiles"], self._arrays["workers_mask"]
         per_tile = arch["dram.banks_per_tile"]
-        # In turn, and before any answer leaves, which takes no less than `look_ahead` to another tile: what a read brings home has
-        # been read there then, in whatever order tiles are run
-        self._l1_latency = min(arch["l1.noc_access_latency"], arch["l1.noc_write_latency"])
         self._room = per_tile * arch.dram_bank_bytes
         for place, channel in self._chip.channels.items():
             if self._is_on_grid(place):
@@ -247,7 +249,7 @@ class Network:
             self.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
 
     def _reach(self, transfer, tag, cycle, number, index):
-        """A request is at a target, whose L1 serves what comes in turn."""
+        """A request is at a target."""
         request, target = transfer.request, transfer.targets[number]
         if self._chip.is_host(target):
             cycle = self._served_by_host(request, cycle)
