@@ -11,6 +11,7 @@ KINDS = {
     "gemm": "matrix products",
     "streaming": "streaming by size",
     "dispatch": "dispatch and host transfers",
+    "firmware": "dispatch by its own firmware",
     "operations": "operations of networks",
     "fabric": "packets between chips",
 }

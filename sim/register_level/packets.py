@@ -216,7 +216,7 @@ def move(m, notices, index, now):
     while other >= 0:
         x = transactions_of(m)[other]
         if x.stage == TO_TARGET and x.kind != READ:
-            note(notices, x.value, LEFT, packets[other].left, x.source, other)
+            note(notices, x.value, LEFT, packets[other].left + m.l1_noc_departure, x.source, other)
         other = packets[other].next_tail_sent
     return time
 
@@ -246,7 +246,7 @@ def reserve_path(m, notices, index, now):
         x.local += 1
         return now + random_wait(window, (m.backoff_seed * 1024 + x.source) * 1048576 + (x.value << 6) + x.local)
     note(notices, x.value, BEGUN, left, x.source, n)
-    note(notices, x.value, LEFT, free, x.source, n)
+    note(notices, x.value, LEFT, free + m.l1_noc_departure, x.source, n)
     for i in range(n):
         one = new_request(m, x.value, x.kind, x.noc, x.source, receivers_of(m)[2 * i], x.size, x.posted)
         packets_of(m)[one].delivered = 1

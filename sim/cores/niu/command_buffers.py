@@ -170,7 +170,7 @@ def tail_left(m, index, now):
         return
     words = noc_words_of(m)
     counters = noc_counters_of(m, x.thread, x.noc)
-    left = packets_of(m)[index].left
+    left = packets_of(m)[index].left + m.l1_noc_departure
     if x.posted != 0:
         counters.posted_unsent -= 1
         counters.posted_flush_at = max(counters.posted_flush_at, left)

@@ -1,0 +1,60 @@
+"""Rows of traced programs that tt-metal's own dispatch kernels run: which programs they are, and their time from launches."""
+
+import json
+
+import pytest
+
+from tensim.sim.errors import TensimError
+from tensim.validation.firmware import rows as firmware
+from tensim.validation.firmware.rounds import FIRST, ROUNDS, launches
+from tensim.validation.rows import Row, Skip
+
+HEADER = ("arch", "configuration", "kernel_or_payload_bytes", "repetition", "time_per_program_ns")
+
+
+def file_of(*lines):
+    rows = []
+    rows += (Row(f"d.csv:{n}", n + 1, dict(zip(HEADER, line, strict=True)), rows) for n, line in enumerate(lines, 1))
+    return rows
+
+
+def line(configuration="brisc_only_trace", size=256, arch="blackhole", repetition=0):
+    return arch, configuration, str(size), str(repetition), "1290"
+
+
+def test_shapes_of_a_chip_share_processes_of_the_library():
+    sizes = [256 * (1 + n) for n in range(firmware.BATCH + 1)]
+    some = file_of(*(line(size=size) for size in sizes), line(arch="wormhole_b0"), line(repetition=1))
+    cases = [firmware.read(row, "programs") for row in some]
+    assert len({case.spec for case in cases}) == 3  # two batches of one chip, another chip
+    assert cases[0].spec == cases[-1].spec and cases[0].group == "blackhole/one core"
+    shapes = [json.loads(one) for one in cases[0].spec[-1]]
+    assert [one["text_bytes"] for one in shapes] == sizes[:-1] and shapes[0]["processors"] == ["brisc"]
+    results = [float(n) for n in range(firmware.BATCH)]
+    assert [case.value(results) for case in cases[: firmware.BATCH]] == results
+    assert cases[-1].value(results) == 0.0  # the repetition of the first
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"configuration": "eth_dispatch"}, "eth"),
+        ({"configuration": "brisc_only_no_trace"}, "host"),
+        ({"arch": "grayskull"}, "grayskull"),
+    ],
+)
+def test_rows_that_name_no_traced_program_are_left_out(changed, why):
+    with pytest.raises(Skip, match=why):
+        firmware.read(file_of(line(**changed))[0], "programs")
+
+
+def test_times_are_those_between_rounds_of_each_shape():
+    """A shape of one program every 100 cycles, then one of a long program and three short ones every 900."""
+    plain, shadow = {"fast": 0}, {"fast": 3}
+    assert [launches(one) for one in (plain, shadow)] == [(1, 1), (2, 4)]
+    begun = [0, *(50_000 + 100 * n for n in range(ROUNDS))]
+    begun += [90_000, 91_000]
+    begun += [100_000 + 900 * n + within for n in range(ROUNDS) for within in (0, 600, 700, 800)]
+    assert firmware.times([plain, shadow], begun) == [100.0, 900.0] and FIRST < ROUNDS - 1
+    with pytest.raises(TensimError, match="were expected"):
+        firmware.times([plain, shadow], begun[:-30])
