@@ -38,12 +38,10 @@ UNIT_SLOTS = 8  # execution units of a core's coprocessor
 # --- kinds of log entries beyond the stall reasons; `line` holds the bytes
 LOG_DRAM = 1000  # + bank
 LOG_NOC = 2000  # + noc
-LOG_TRANSFER = (
-    3000  # + noc: from issue to completion; `operation`: kind of transaction, `target`: tile, or tiles + DRAM bank
-)
-LOG_LEVEL = (
-    4000  # + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
-)
+# + noc: from issue to completion; `operation`: kind of transaction, `target`: tile, or tiles + DRAM bank
+LOG_TRANSFER = 3000
+# + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
+LOG_LEVEL = 4000
 LOG_ZONE_BEGIN, LOG_ZONE_END = 5000, 5001  # `line`: number of the zone in its kernel
 LOG_LINK = 5500  # a packet on a router's link; `target`: its sender channel
 LOG_UNIT = 6000  # + unit of a tile's coprocessor at the instruction level; `thread`: whose instruction; `operation`: its opcode
@@ -81,10 +79,7 @@ NOC_COUNTERS = np.dtype(
 NOC_COUNTER_BYTES = NOC_COUNTERS.itemsize
 TRID_UNSENT = 256  # + 16 * noc + transaction id: writes whose tail has not left yet
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
-OPEN_READS, MAX_OPEN_READS = (
-    160,
-    24,
-)  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
+OPEN_READS, MAX_OPEN_READS = 160, 24  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
 
 THREAD = np.dtype(
     [(name, np.int64) for name in (

@@ -24,13 +24,8 @@ LINKS_SHOWN = 12
 ZONES_SHOWN = 20
 SLOWER_PCT = -0.5  # gain of an experiment from which it is explained that it is none
 BARS, SPARKLINE = "▁▂▃▄▅▆▇█", 16
-SHADES = (
-    (75, "bold red"),
-    (50, "red"),
-    (25, "yellow"),
-    (10, "green"),
-    (0, "dim"),
-)  # of the map of cores: percent at work
+# of the map of cores: percent at work
+SHADES = ((75, "bold red"), (50, "red"), (25, "yellow"), (10, "green"), (0, "dim"))
 NARROW = 70  # columns below which tables leave out what explains the rest
 SLIGHT_LOAD = 0.1  # busy units of a core below which the clock stays what it is
 

@@ -20,19 +20,16 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent / "include"
 Source: TypeAlias = tuple[Path, str]  # file, language
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
-OF_OWN_BUILDS = (
-    "-Werror=uninitialized",
-    "-Werror=sometimes-uninitialized",
-)  # warnings of the vendor's compiler are others
+# warnings of the vendor's compiler are others
+OF_OWN_BUILDS = ("-Werror=uninitialized", "-Werror=sometimes-uninitialized")
 
 
 class Failed(Exception):
     """A step that the compiler or linker refused; the argument is its messages."""
 
 
-STANDARD = (
-    "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
-)
+# constant expressions may name references whose objects are unknown, as with the vendor's compiler
+STANDARD = "-std=c++23"
 
 
 def tools_of(command: Command) -> Toolchain:

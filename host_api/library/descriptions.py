@@ -189,9 +189,8 @@ def cluster_description(arch: Arch, wiring: Wiring | None = None) -> dict[str, A
     All chips stand behind PCIe of their own, also those of an n300 that have none: silicon's host reaches these through the other
     chip of the card, with firmware that is not there.  The library tells Wormhole's chips apart by their cards, so each has one.
     """
-    on_ethernet = (
-        wiring is not None and arch.name == "wormhole_b0"
-    )  # where the library dispatches on cards of two chips
+    # where the library dispatches on cards of two chips
+    on_ethernet = wiring is not None and arch.name == "wormhole_b0"
     harvesting = {"noc_translation": True, "harvest_mask": _mask(_missing(arch) if on_ethernet else _harvested(arch))}
     number, kind = N150
     if arch.name == "blackhole":

@@ -38,9 +38,8 @@ def layout_of(library: Library, arch: Arch) -> Layout:
     for header in (messages, memory):
         if not header.is_file():
             raise UsageError(f"ttnn {library.release} is not known here: it has no {header.name} where later ones do")
-    asked = hashlib.sha256(
-        f"{library.release} {library.folder}\n".encode()
-    )  # these headers include others of the release
+    # these headers include others of the release
+    asked = hashlib.sha256(f"{library.release} {library.folder}\n".encode())
     for path in (QUESTION, messages, memory):
         asked.update(path.read_bytes())
     kept = cache_root() / "library" / f"layout-{arch.name}-{asked.hexdigest()[:16]}.json"

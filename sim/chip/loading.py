@@ -192,8 +192,7 @@ class ProgramLoader:
             reason = kernel.compiled.loaded_data_reaches_control
             if self._arrays.numerics == "off" and reason:
                 raise ProgramError(
-                    f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}",
-                    hint="use numerics=fast",
+                    f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}", hint="use numerics=fast"
                 )
             self._check_free(np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel)).ravel())
 
@@ -244,13 +243,7 @@ class ProgramLoader:
             return {}
         if self.riscv is None:
             n_threads = self._arrays.n_workers * THREADS_PER_CORE
-            self.riscv = RiscvCores(
-                self.arch,
-                self._arrays.l1,
-                n_threads,
-                self._arrays.semaphore_base,
-                self.l1_banks,
-            )
+            self.riscv = RiscvCores(self.arch, self._arrays.l1, n_threads, self._arrays.semaphore_base, self.l1_banks)
         if self.coprocessors is None and any(kernel.compiled.executes for kernel in kernels):
             from tensim.sim.chip.coprocessors import Coprocessors
 

@@ -43,10 +43,7 @@ def write_pointer(slot):
 def pointers_of(m, row):
     """(write pointer of the thread that fills a circular buffer, read pointer of the one that takes from it)."""
     cb = circular_buffers_of(m)
-    fills, takes = (
-        cb[row].producer - 1,
-        cb[row].consumer - 1,
-    )  # -1: nobody has, and the pointer is the first
+    fills, takes = cb[row].producer - 1, cb[row].consumer - 1  # -1: nobody has, and the pointer is the first
     write = write_pointer(max(fills, 0) % THREADS_PER_CORE)
     read = write_pointer(max(takes, 0) % THREADS_PER_CORE) + 1
     return circular_buffer_words(m, row)[write], circular_buffer_words(m, row)[read]

@@ -140,9 +140,8 @@ def test_times_are_those_of_the_summary(matmul):
 def test_waits_for_circular_buffers_are_those_of_the_summary(matmul):
     """The report's share of the unpack thread's time is of all its cores' time, the table's sum the same in ns."""
     waits = sum(float(row["DEVICE COMPUTE CB WAIT FRONT [ns]"]) for row in operations(matmul))
-    totals = sum(
-        int(row["data"]) for row in log_rows(matmul)[1] if row["zone name"] == "CB-COMPUTE-WAIT-FRONT"
-    )  # cycles of a 1 GHz clock
+    # cycles of a 1 GHz clock
+    totals = sum(int(row["data"]) for row in log_rows(matmul)[1] if row["zone name"] == "CB-COMPUTE-WAIT-FRONT")
     stalled = matmul.summary["breakdown"]["TRISC0"]["stalled"]
     share = sum(part for reason, part in stalled.items() if reason.startswith("cb_wait_front"))
     assert waits == pytest.approx(totals, abs=2) and (waits > 0) == (share > 0)

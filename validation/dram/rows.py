@@ -71,9 +71,8 @@ def _isa(row):
         raise ValueError(f"column case is {row['case']!r}")
     cores, banks, near = int(found[1]), int(found[3]), found[2] == "carefully"
     is_write, noc = row["direction_or_condition"] == "write", int(row["noc"][-1])
-    dynamic = (
-        not is_write or row["vc_allocation"] == "Dynamic"
-    )  # the column is about requests: data of reads are answers
+    # the column is about requests: data of reads are answers
+    dynamic = not is_write or row["vc_allocation"] == "Dynamic"
     spec = ("channel_streams", row["arch"], cores, banks, near, is_write, dynamic, noc)
     place = "one channel" if banks == 1 else ("near" if near else "random")
     channels = "dynamic VC" if is_write and dynamic else "any VC"

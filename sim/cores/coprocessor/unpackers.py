@@ -10,13 +10,7 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.counter_unit import Y_MASK, ZW_MASK, adc_of
 from tensim.sim.cores.coprocessor.dst_rows import define_rows
-from tensim.sim.cores.coprocessor.faults import (
-    DATA_FORMAT,
-    L1_ADDRESS,
-    UNKNOWN_INSTRUCTION,
-    UNKNOWN_MODE,
-    stop,
-)
+from tensim.sim.cores.coprocessor.faults import DATA_FORMAT, L1_ADDRESS, UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.frontend import look_at_gates
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register

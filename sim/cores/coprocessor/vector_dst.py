@@ -81,9 +81,8 @@ from tensim.sim.engine.compiled import compiled
 SFPU_FP32 = register("ALU_ACC_CTRL_SFPU_Fp32_enabled")
 SRC_B_OVERRIDE, SRC_B_VALUE = register("ALU_FORMAT_SPEC_REG_SrcB_override"), register("ALU_FORMAT_SPEC_REG_SrcB_val")
 SRC_B_FORMAT = register("ALU_FORMAT_SPEC_REG1_SrcB")
-EIGHT_BIT_EXPONENT = sum(
-    1 << number for number in (0, 4, 5, 6, 7, 8, 9, 15)
-)  # fp32 tf32 bf16 bfp8 bfp4 int32 int16 bfp2
+# fp32 tf32 bf16 bfp8 bfp4 int32 int16 bfp2
+EIGHT_BIT_EXPONENT = sum(1 << number for number in (0, 4, 5, 6, 7, 8, 9, 15))
 VALUES, HIGH, ODD, MASK = SPARE, SPARE + 1, SPARE + 2, SPARE + 3
 
 

@@ -61,15 +61,7 @@ from tensim.sim.cores.coprocessor.vector_operations import (
     threshold,
 )
 from tensim.sim.cores.coprocessor.vector_shuffles import swap, transpose
-from tensim.sim.cores.coprocessor.vector_state import (
-    ALL_ON,
-    ENABLED,
-    FIRST_CONSTANT,
-    FLAGS,
-    RANDOM,
-    SPARE,
-    row_at,
-)
+from tensim.sim.cores.coprocessor.vector_state import ALL_ON, ENABLED, FIRST_CONSTANT, FLAGS, RANDOM, SPARE, row_at
 from tensim.sim.engine.compiled import compiled
 
 SFPDIVP2, SFPEXEXP, SFPEXMAN, SFPIADD, SFPSHFT, SFPSETCC, SFPMOV, SFPABS, SFPAND, SFPOR, SFPNOT, SFPLZ = opcodes(

@@ -13,10 +13,8 @@ from tensim.sim.engine.tables import table
 LANES = 32
 ROW_BYTES = 4 * LANES
 N_LREGS = 17
-FIRST_CONSTANT, BONUS_LREG = (
-    8,
-    16,
-)  # LRegs 8 to 15 are written by SFPCONFIG at most; LReg 16 by SFPLOADMACRO's instructions only
+# LRegs 8 to 15 are written by SFPCONFIG at most; LReg 16 by SFPLOADMACRO's instructions only
+FIRST_CONSTANT, BONUS_LREG = 8, 16
 FLAG_STACK = 8  # entries
 N_TEMPLATES = N_SEQUENCES = 4
 N_SUB_UNITS, SLOTS, SLOT_WORDS = 4, 8, 8  # what SFPLOADMACRO schedules: by sub-unit and cycles to go

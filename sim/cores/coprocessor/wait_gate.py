@@ -5,13 +5,7 @@ Blackhole's bits of the condition mask: p_stall of tt-llk (ttnn 0.81.1).
 """
 
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, NO_WAIT, SEMAPHORE_WAIT, STALL_WAIT, frontend_of
-from tensim.sim.cores.coprocessor.state import (
-    BLACKHOLE,
-    BY_MATRIX_UNIT,
-    BY_UNPACKERS,
-    counters,
-    semaphore_table,
-)
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, BY_UNPACKERS, counters, semaphore_table
 from tensim.sim.cores.coprocessor.units import (
     CONFIG,
     MATRIX,

@@ -34,13 +34,7 @@ from tensim.sim.cores.fabric.layout import (
 )
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import send_request
-from tensim.sim.cores.niu.transactions import (
-    moves,
-    new_staging,
-    new_transaction,
-    staging_address,
-    tile_at,
-)
+from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
 from tensim.sim.cores.niu.transfers import count_write
 from tensim.sim.cores.threads import fail
 from tensim.sim.cores.transfer_checks import check_target
