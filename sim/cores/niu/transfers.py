@@ -4,6 +4,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue, send_request
+from tensim.sim.cores.niu.packets import data_flits
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
 from tensim.sim.cores.operations import Issue
 from tensim.sim.cores.threads import argument, charge, fail
@@ -153,9 +154,8 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
         copy_bytes(staging_address(m, x.staging), m.l1_at + t.core * m.l1_size + x.local, count)
     if not check_writers(m, index):
         return -1
-    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
     set_request_vc(m, index, vc)
-    send_request(m, index, flits, now + cost)
+    send_request(m, index, data_flits(m, count), now + cost)
     count_write(m, thread, noc, trid, posted)
     t.step += count
     return next_issue(m, thread, now, cost, t.step >= size)
