@@ -102,7 +102,6 @@ BABY_CORE = np.dtype(
     + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
-BABY_BYTES = BABY_CORE.itemsize
 
 
 def csr_record(word):
