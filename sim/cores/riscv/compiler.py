@@ -498,14 +498,6 @@ def describe(elf, source):
     return Object(elf, digest(elf), source, sizes.get(".text", 0), local, zones)
 
 
-def compile_kernels(builds):
-    """The `Object`s of several builds, in parallel on all cores; the first error in their order is raised."""
-    ((objects, error),) = compile_each([list(builds)])
-    if error is not None:
-        raise error
-    return objects
-
-
 def compile_each(groups):
     """Of each group of builds: (their `Object`s or None, the first KernelCompileError or None), all in parallel on all cores.
 

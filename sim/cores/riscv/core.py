@@ -13,7 +13,6 @@ import numpy as np
 
 from tensim.sim.engine.tables import table
 
-REGISTERS = 33
 REGISTER_BYTES = 512  # from a register's value to its cycle
 CORE = np.dtype(
     [(name, np.int64) for name in (

@@ -18,8 +18,8 @@ from tensim.sim.cores.riscv.compiler import (
     LOCAL_MEMORY,
     Build,
     Processor,
+    compile_each,
     compile_kernel,
-    compile_kernels,
     firmware_bytes,
 )
 from tensim.sim.cores.riscv.program import RiscvKernel
@@ -123,7 +123,9 @@ def test_both_generations_of_data_movement_post_the_same_operations(build, text)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_compute_kernel_is_three_programs(build, form):
     builds = [build(FORMS[form] % BODY, processor) for processor in COMPUTE]
-    unpack, math, pack = ({operation for operation, _ in operations(kernel.elf)} for kernel in compile_kernels(builds))
+    ((objects, error),) = compile_each([builds])
+    assert error is None
+    unpack, math, pack = ({operation for operation, _ in operations(kernel.elf)} for kernel in objects)
     zones = {Op.ZONE_BEGIN, Op.ZONE_END, Op.CONFIG, Service.END}
     assert unpack == zones | {Op.CB_WAIT_FRONT, Op.CB_POP_FRONT, Op.UNPACK_AB}
     assert math == zones | {Op.DST_ACQUIRE, Op.DST_COMMIT, Op.MATH_BINARY, Op.SFPU_UNARY}
