@@ -21,7 +21,7 @@ COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # kinds of commands, in the order of pref
 NEED_READ, NEED_WRITE, NEED_ACTIVATE, NEED_PRECHARGE, N_NEEDS = 0, 1, 2, 4, 5
 CONTROLLER_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "now writing act read write refresh_due refresh_bank refreshed activates commands"
+        "now writing act read write refresh_due refresh_bank refreshed activates refreshes commands"
     ).split()]
     + [(name, np.int64, MAX_BANKS) for name in "row act_at column_at precharge_at".split()]
     + [(name, np.int64, (N_NEEDS, MAX_GROUPS)) for name in "group_at allowed".split()]
@@ -298,6 +298,7 @@ def refresh_all(c, p, commands):
     log(c, commands, start, REF, -1, -1)
     for bank in range(p.banks):
         block(c, bank, start + p.t_rfc)
+    c.refreshes += 1
     c.refresh_due += p.t_refi
 
 
@@ -321,6 +322,7 @@ def refresh_one(c, p, commands, time, bank):
     c.refreshed |= 1 << bank
     if c.refreshed == (1 << p.banks) - 1:
         c.refreshed = 0
+    c.refreshes += 1
     c.refresh_due += p.t_refi // p.banks
 
 
