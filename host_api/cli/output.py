@@ -73,9 +73,9 @@ def printable(data: Any) -> Any:
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in data)
 
 
-def print_error(text: object, label: str = "error:") -> None:
+def print_error(text: object) -> None:
     """A line on standard error, in red where a terminal shows it."""
-    click.echo(f"{click.style(label, fg='red')} {printable(str(text))}", err=True)
+    click.echo(f"{click.style('error:', fg='red')} {printable(str(text))}", err=True)
 
 
 def report_error(error: TensimError, json_to: str | None) -> NoReturn:

@@ -200,16 +200,8 @@ def _read_probe(row):
     sources = tuple((first[0] + i, first[1]) for i in range(row.integer("num_src")))
     count, size = row.integer("num_tx"), row.integer("tx_bytes")
     spec = (
-        "core_reads",
-        arch,
-        board,
-        master,
-        sources,
-        count,
-        size,
-        row.integer("src_stride"),
-        row.integer("dst_stride"),
-    )
+        "core_reads", arch, board, master, sources, count, size, row.integer("src_stride"), row.integer("dst_stride"),
+    )  # fmt: skip
     return Case(spec, f"{arch}/probe/reads {row['experiment']}", row.number("cycles"), "cycles", len(sources))
 
 

@@ -299,16 +299,6 @@ def noc_write_with_state(m, thread, now):
     destination = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
     return issue_write(
-        m,
-        thread,
-        now,
-        argument(t, 0),
-        destination,
-        size,
-        noc,
-        trid,
-        words[base + 2],
-        words[base + 3],
-        m.issue_write_stateful,
-        False,
-    )
+        m, thread, now, argument(t, 0), destination, size, noc, trid, words[base + 2], words[base + 3],
+        m.issue_write_stateful, False,
+    )  # fmt: skip
