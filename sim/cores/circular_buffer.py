@@ -14,13 +14,11 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.state import (
     LOG_LEVEL,
-    NOC_WORDS,
-    OPEN_READS,
     WAIT_CB_BACK,
     WAIT_CB_FRONT,
     circular_buffer_words,
     circular_buffers_of,
-    noc_words_of,
+    open_reads_of,
     threads_of,
 )
 
@@ -100,12 +98,10 @@ def count_level(m, thread, row, now, change):
 def check_open_reads(m, thread, address, size):
     """Find the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
     t = threads_of(m)[thread]
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + OPEN_READS
+    reads = open_reads_of(m, thread)
     for i in range(t.reads_open):
-        start, end = words[base + 3 * i], words[base + 3 * i + 1]
-        if address < end and start < address + size:
-            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, start)
+        if address < reads[i].end and reads[i].begin < address + size:
+            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, reads[i].begin)
     return False
 
 

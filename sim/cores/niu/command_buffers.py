@@ -12,11 +12,9 @@ from tensim.sim.state import (
     ATOMIC_BUFFER,
     INLINE,
     LOG_NOC,
-    NOC_WORDS,
     PARKED,
     READ,
     READ_BUFFER,
-    TRID_UNSENT,
     WAIT_NOC_ISSUE,
     WORD_BUFFER,
     WRITE,
@@ -24,7 +22,6 @@ from tensim.sim.state import (
     links_of,
     noc_counters_of,
     noc_params_of,
-    noc_words_of,
     packets_of,
     ports_of,
     schedule,
@@ -141,7 +138,6 @@ def tail_left(m, index, now):
     x = transactions_of(m)[index]
     if x.stage != TO_TARGET or (x.kind != WRITE and x.kind != INLINE):
         return
-    words = noc_words_of(m)
     counters = noc_counters_of(m, x.thread, x.noc)
     left = packets_of(m)[index].left
     if x.posted != 0:
@@ -151,6 +147,6 @@ def tail_left(m, index, now):
         counters.writes_unsent -= 1
         counters.write_flush_at = max(counters.write_flush_at, left)
         if x.trid >= 0:
-            words[x.thread * NOC_WORDS + TRID_UNSENT + 16 * x.noc + x.trid] -= 1
+            counters.trid_unsent[x.trid] -= 1
             counters.trid_flush_at[x.trid] = max(counters.trid_flush_at[x.trid], left)
     transaction_returned(m, x.thread, now)
