@@ -102,7 +102,7 @@ class Executor:
         """An open, working device."""
         device = self.devices.get(number)
         if device is None:
-            raise UsageError(f"device {number} is not open")
+            raise UsageError(f"device {number} is not open", hint="create_device opens it")
         if device.failed is not None:
             raise UsageError(
                 f"device {number} stopped after an error: {device.failed}", hint="close it and open it again"
