@@ -26,7 +26,7 @@ from tensim.sim.cores.coprocessor.state import (
     WORMHOLE,
 )
 from tensim.sim.cores.coprocessor.stream_registers import write_stream
-from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, STREAMS, STREAMS_END, TDMA, WORMHOLE_RAM_LOAD
+from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, NIUS, STREAMS, STREAMS_END, TDMA, WORMHOLE_RAM_LOAD
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
@@ -36,7 +36,7 @@ from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.entries import entry_of
 from tensim.sim.register_level.ethernet import EthernetRegisters
-from tensim.sim.register_level.niu import NIUS, Niu
+from tensim.sim.register_level.niu import Niu
 from tensim.sim.register_level.shown import show
 from tensim.sim.register_level.text import MOVER_IDLE, MOVER_STATUS, Text
 

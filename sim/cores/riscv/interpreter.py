@@ -64,11 +64,12 @@ from tensim.sim.cores.riscv.instruction_results import (
     moved,
     product,
 )
-from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE, N_CIRCULAR_BUFFERS
+from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE
 from tensim.sim.cores.riscv.traps import Service
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 from tensim.sim.cores.threads import OPERATION_END, fail
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_i64, load_u8, store_8, store_64
 from tensim.sim.state import cores_of, machine_table, threads_of
 

@@ -15,13 +15,13 @@ from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, SFPU_API
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import (
-    LOCAL_MEMORY,
     Build,
     Processor,
     compile_each,
     compile_kernel,
     firmware_bytes,
 )
+from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.riscv.traps import ARGUMENTS, OPCODE, Form, Service
 from tensim.sim.errors import KernelCompileError, UsageError
@@ -147,7 +147,7 @@ def test_data_stands_behind_what_the_loader_writes(build):
     text = SEEN % 4
     kernel = compile_kernel(build(text))
     (section,) = (s for s in ELFFile(BytesIO(kernel.elf)).iter_sections() if s.name == ".bss")
-    assert section["sh_addr"] >= LOCAL_MEMORY + firmware_bytes(load_arch("wormhole_b0"))
+    assert section["sh_addr"] >= LOCAL_BASE + firmware_bytes(load_arch("wormhole_b0"))
     assert kernel.local_bytes >= 16
 
 
