@@ -250,15 +250,9 @@ def threads_of_numerics():
     many = numerics_threads.projection()
     title = f"numerics threads: the same on {numerics_threads.PROJECTED}, projected, at most"
     yield figure(
-        title,
-        many.most,
-        "s",
-        "at most 0.2 times",
-        many.most <= 0.2 * many.work,
-        False,
-        f"{many.work:.3g} s",
+        title, many.most, "s", "at most 0.2 times", many.most <= 0.2 * many.work, False, f"{many.work:.3g} s",
         many.most / many.work,
-    )
+    )  # fmt: skip
 
 
 def metal_traces():

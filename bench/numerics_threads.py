@@ -69,8 +69,8 @@ def _seconds(device, fidelity):
     return sum(spent)
 
 
-def projection(threads=PROJECTED):
-    """A `Projection` to a number of threads.
+def projection():
+    """A `Projection` to PROJECTED threads.
 
     The time on one thread grows by the same with each fidelity phase of the products; without any it would be what the event loop's
     thread alone can do.  With many threads a run takes at least that long, and at least its share of all work; it takes at most
@@ -80,7 +80,7 @@ def projection(threads=PROJECTED):
     phase = (seconds["HiFi4"] - seconds["LoFi"]) / (PHASES["HiFi4"] - PHASES["LoFi"])
     work = seconds[MEASURED]
     alone = max(work - PHASES[MEASURED] * phase, 0)
-    return Projection(work, alone, max(alone, work / threads), alone + (work - alone) / threads)
+    return Projection(work, alone, max(alone, work / PROJECTED), alone + (work - alone) / PROJECTED)
 
 
 def main():

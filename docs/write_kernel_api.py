@@ -3,13 +3,7 @@
 from pathlib import Path
 
 from tensim.sim.cores.kernels.api import parameters
-from tensim.sim.cores.kernels.call_descriptions import (
-    CONFIG_TEXTS,
-    FORMULAS,
-    describe,
-    signature,
-    vector_function,
-)
+from tensim.sim.cores.kernels.call_descriptions import CONFIG_TEXTS, FORMULAS, describe, signature, vector_function
 from tensim.sim.cores.kernels.call_texts import METHODS, RECORD_TITLES, SECTIONS
 from tensim.sim.cores.kernels.lowering_calls import METHODS as FREE_FUNCTIONS
 from tensim.sim.cores.kernels.lowering_calls import call_names

@@ -116,7 +116,7 @@ class Settings:
         return 4 if self.fp32_dest_acc_en else 8
 
 
-def _divisors(n):
+def divisors(n):
     """Divisors of n, largest first."""
     return [d for d in range(n, 0, -1) if n % d == 0]
 
@@ -152,12 +152,12 @@ def _candidates(per_core_m, per_core_n, k_share, settings):
     Largest out block first (fewest repeated reads of the operands), then the squarer one, then the widest K
     block: the largest divisor of `k_share` up to MAX_IN0_BLOCK_W tiles.
     """
-    heights = [settings.out_block_h] if settings.out_block_h else _divisors(per_core_m)
-    widths = [settings.out_block_w] if settings.out_block_w else _divisors(per_core_n)
+    heights = [settings.out_block_h] if settings.out_block_h else divisors(per_core_m)
+    widths = [settings.out_block_w] if settings.out_block_w else divisors(per_core_n)
     if settings.out_sharded:
         heights, widths = [per_core_m], [per_core_n]
     depths = [settings.in0_block_w] if settings.in0_block_w else []
-    depths = depths or [d for d in _divisors(k_share) if d <= MAX_IN0_BLOCK_W]
+    depths = depths or [d for d in divisors(k_share) if d <= MAX_IN0_BLOCK_W]
     blocks = sorted(((h, w) for h in heights for w in widths), key=lambda b: (-b[0] * b[1], b[0] + b[1]))
     return [(h, w, depth) for h, w in blocks for depth in depths]
 

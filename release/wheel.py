@@ -30,13 +30,8 @@ for one in vars(entry_points).values():
     if isinstance(one, entry_points.EntryPoint):
         one.code
 """
-EXAMPLES = (
-    "add_integers",
-    "eltwise_add",
-    "sfpu_chain",
-    "matmul_single_core",
-    "matmul_multicast",
-)  # whose kernels it brings
+# whose kernels it brings
+EXAMPLES = ("add_integers", "eltwise_add", "sfpu_chain", "matmul_single_core", "matmul_multicast")
 
 
 def package_folders():

@@ -38,12 +38,10 @@ UNIT_SLOTS = 8  # execution units of a core's coprocessor
 # --- kinds of log entries beyond the stall reasons; `line` holds the bytes
 LOG_DRAM = 1000  # + bank
 LOG_NOC = 2000  # + noc
-LOG_TRANSFER = (
-    3000  # + noc: from issue to completion; `operation`: kind of transaction, `target`: tile, or tiles + DRAM bank
-)
-LOG_LEVEL = (
-    4000  # + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
-)
+# + noc: from issue to completion; `operation`: kind of transaction, `target`: tile, or tiles + DRAM bank
+LOG_TRANSFER = 3000
+# + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
+LOG_LEVEL = 4000
 LOG_ZONE_BEGIN, LOG_ZONE_END = 5000, 5001  # `line`: number of the zone in its kernel
 LOG_LINK = 5500  # a packet on a router's link; `target`: its sender channel
 LOG_UNIT = 6000  # + unit of a tile's coprocessor at the instruction level; `thread`: whose instruction; `operation`: its opcode
@@ -59,7 +57,6 @@ RUNNING_ON = -1  # `stop` while the engine runs
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG, STOP_TEAM = range(8)
 
 # --- a thread's NoC bookkeeping, in words: the counters of each NoC, then saved command-buffer states
-NOC_WORDS = 288
 N_TRIDS = 16
 READ_BUFFER, WRITE_BUFFER, WORD_BUFFER, ATOMIC_BUFFER = range(4)
 NOC_COUNTERS = np.dtype(
@@ -76,15 +73,20 @@ NOC_COUNTERS = np.dtype(
         ("trid_reads", np.int64, N_TRIDS),  # as reads_out, by transaction id
         ("trid_writes", np.int64, N_TRIDS),
         ("trid_flush_at", np.int64, N_TRIDS),
+        ("trid_unsent", np.int64, N_TRIDS),  # as writes_unsent
     ]
 )  # fmt: skip
-NOC_COUNTER_BYTES = NOC_COUNTERS.itemsize
-TRID_UNSENT = 256  # + 16 * noc + transaction id: writes whose tail has not left yet
-SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
-OPEN_READS, MAX_OPEN_READS = (
-    160,
-    24,
-)  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
+SAVED_CALL = np.dtype([(name, np.int64) for name in "address size posted vc trid".split()])  # for calls `with_state`
+OPEN_READ = np.dtype(
+    [(name, np.int64) for name in "begin end noc trid".split()]
+)  # a read's destination until its barrier
+MAX_OPEN_READS = 24
+# What a thread knows of its requests: NOC_COUNTERS[2] by NoC, SAVED_CALL[2, 2] by NoC and command buffer (READ_BUFFER or
+# WRITE_BUFFER), OPEN_READ[MAX_OPEN_READS], in whole cache lines
+SAVED_CALLS = 2 * NOC_COUNTERS.itemsize
+OPEN_READS = SAVED_CALLS + 2 * 2 * SAVED_CALL.itemsize
+NOC_WORDS = -(-(OPEN_READS + MAX_OPEN_READS * OPEN_READ.itemsize) // 64) * 8
+NOC_BYTES, NOC_COUNTER_BYTES, SAVED_CALL_BYTES = 8 * NOC_WORDS, NOC_COUNTERS.itemsize, SAVED_CALL.itemsize
 
 THREAD = np.dtype(
     [(name, np.int64) for name in (
@@ -318,6 +320,7 @@ machine_table = table(MACHINE)
 thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, CHIP_TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
 traffic_table, circular_buffer_table, noc_counter_table = map(table, (TRAFFIC, CIRCULAR_BUFFER, NOC_COUNTERS))
+saved_call_table, open_read_table = map(table, (SAVED_CALL, OPEN_READ))
 link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
 noc_params_table = table(NOC_PARAMS_DTYPE)
 channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
@@ -454,14 +457,23 @@ def lines_of(m):
 
 
 @compiled(inline="always")
-def noc_words_of(m):
-    return word_table(m.noc_words_at)
+def noc_counters_of(m, thread, noc):
+    """What a thread has under way on a NoC."""
+    return noc_counter_table(m.noc_words_at + NOC_BYTES * thread + NOC_COUNTER_BYTES * noc)[0]
 
 
 @compiled(inline="always")
-def noc_counters_of(m, thread, noc):
-    """What a thread has under way on a NoC."""
-    return noc_counter_table(m.noc_words_at + 8 * NOC_WORDS * thread + NOC_COUNTER_BYTES * noc)[0]
+def saved_call_of(m, thread, noc, buffer):
+    """What a thread has set once for its calls `with_state` of READ_BUFFER or WRITE_BUFFER."""
+    return saved_call_table(m.noc_words_at + NOC_BYTES * thread + SAVED_CALLS + SAVED_CALL_BYTES * (2 * noc + buffer))[
+        0
+    ]
+
+
+@compiled(inline="always")
+def open_reads_of(m, thread):
+    """Where a thread's reads without a barrier go, the oldest first (`reads_open` of its record)."""
+    return open_read_table(m.noc_words_at + NOC_BYTES * thread + OPEN_READS)
 
 
 @compiled(inline="always")

@@ -180,12 +180,7 @@ def _counter_events(chip, entries, per_us):
         return
     begin, end = int(entries["start"].min()), int(entries["end"].max()) + 1
     width = max((end - begin) // COUNTER_SAMPLES, 1)
-    yield {
-        "ph": "M",
-        "pid": MEMORY_PROCESS,
-        "name": "process_name",
-        "args": {"name": "NoC and DRAM (B/cycle)"},
-    }
+    yield {"ph": "M", "pid": MEMORY_PROCESS, "name": "process_name", "args": {"name": "NoC and DRAM (B/cycle)"}}
     for kind in np.unique(entries["kind"]):
         mine = entries[entries["kind"] == kind]
         sums = np.bincount((mine["end"] - begin) // width, weights=mine["line"], minlength=(end - begin) // width + 1)

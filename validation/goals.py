@@ -59,11 +59,8 @@ NO_FAILURES = Goal("failures", 0)
 CROWDED = r"(ROW_TO_ROW|COLUMN_TO_COLUMN)/MULTICAST"  # random back-off on silicon: judged apart
 OTHERS = rf"(?!{CROWDED})"
 COLUMNS = r"ALL_(TO|FROM)_ALL/UNICAST/DRAM"  # every core at the columns of DRAM tiles
-PRODUCTS = (
-    "manual 2026-07",
-    "manual older",
-    "out_of_box",
-)  # of the GEMM report: stated blocks, older rows, ttnn's choice
+# of the GEMM report: stated blocks, older rows, ttnn's choice
+PRODUCTS = ("manual 2026-07", "manual older", "out_of_box")
 ENGINES, VECTOR = r"unpack|pack|math \(matrix\)", r"math \(SFPU\)"  # groups of validate instruction
 GOALS = {
     "noc": (

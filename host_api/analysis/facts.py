@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tensim.sim.chip.launch_work import LaunchWork
 
 MOVERS = (BRISC, NCRISC)
-COMPUTE_UNITS = ("fpu", "sfpu", "unpack", "pack", "issue")
 CHANNEL_TICKS = 256  # per cycle, of a DRAM channel's busy time
 KINDS = ("dram_reads", "l1_reads", "dram_writes", "l1_writes")  # columns of `state.TRAFFIC`
 PARTNER = {  # reason of a wait inside a core's coprocessor -> slot of the thread that ends it

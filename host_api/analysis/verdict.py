@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 BANDWIDTH, LATENCY, DEPENDENCY, IMBALANCE, DISPATCH = "bandwidth", "latency", "dependency", "imbalance", "dispatch"
 CLOSE = 0.5  # share of its roof from which a resource bounds what uses it
-UNEVEN = (
-    0.25  # share of the time for which cores have ended, on average, that makes imbalance the first thing to see to
-)
+# share of the time for which cores have ended, on average, that makes imbalance the first thing to see to
+UNEVEN = 0.25
 QUEUED = 0.5  # share of their latency that transfers wait for others, from which they lack bandwidth
 MEMORY_WAITS = (st.WAIT_READ_BARRIER, st.WAIT_WRITE_BARRIER, st.WAIT_FLUSH, st.WAIT_ATOMIC_BARRIER)
 ROOFS = {

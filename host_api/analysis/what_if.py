@@ -23,12 +23,8 @@ Rewrite: TypeAlias = Callable[[c.Command], c.Command]
 WIDEST_FLIT = 1024  # bytes, the most of noc.flit_bytes
 LARGEST_RATE = 65536  # of B/cycle and datums/cycle
 MANY = 10_000  # places in a queue or buffer
-UNIT_COSTS = (
-    "cycles",
-    "cycles/tile",
-    "cycles/call",
-    "cycles/pair",
-)  # units of parameters that are costs of compute units
+# units of parameters that are costs of compute units
+UNIT_COSTS = ("cycles", "cycles/tile", "cycles/call", "cycles/pair")
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tensim.cli.options import (
-    check_option,
-    complete_numerics,
-    json_option,
-    program_options,
-    program_settings,
-)
+from tensim.cli.options import check_option, complete_numerics, json_option, program_options, program_settings
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 

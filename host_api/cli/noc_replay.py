@@ -11,6 +11,7 @@ import click
 
 from tensim.cli.options import arch_option, json_option, key_values, noc_option, overrides_option
 from tensim.cli.output import (
+    SHOWN_SKIPS,
     TIMELINES,
     TO_STDOUT,
     print_error,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from tensim.traces.noc_events import Recording
 
 Rows: TypeAlias = list[dict[str, Any]]
-SHOWN_SKIPS = 10
 REPORT_WIDTH = 128  # columns, also where output is not a terminal: names of recordings are long
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +31,7 @@ TIMELINES = (".json", ".json.gz")
 JSON = (".json",)
 PAGES = (".html", ".htm")
 ARRAYS = (".npy",)
+SHOWN_SKIPS = 10
 PIPED_WIDTH = 160  # columns of tables where there is no terminal
 TOLD_EVERY = 10  # seconds between two lines of progress where there is no terminal
 # For terminals of ASCII; "?" for what is not here
@@ -73,9 +74,17 @@ def printable(data: Any) -> Any:
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in data)
 
 
-def print_error(text: object, label: str = "error:") -> None:
+def print_error(text: object) -> None:
     """A line on standard error, in red where a terminal shows it."""
-    click.echo(f"{click.style(label, fg='red')} {printable(str(text))}", err=True)
+    click.echo(f"{click.style('error:', fg='red')} {printable(str(text))}", err=True)
+
+
+def print_skipped(skipped: Sequence[Mapping[str, Any]]) -> None:
+    """The first of what was left out, [{"id", "why"}], and how many more there are."""
+    for item in skipped[:SHOWN_SKIPS]:
+        click.echo(f"skipped {item['id']}: {item['why']}")
+    if len(skipped) > SHOWN_SKIPS:
+        click.echo(f"... and {len(skipped) - SHOWN_SKIPS} more skipped (--json lists them)")
 
 
 def report_error(error: TensimError, json_to: str | None) -> NoReturn:

@@ -24,13 +24,8 @@ LINKS_SHOWN = 12
 ZONES_SHOWN = 20
 SLOWER_PCT = -0.5  # gain of an experiment from which it is explained that it is none
 BARS, SPARKLINE = "▁▂▃▄▅▆▇█", 16
-SHADES = (
-    (75, "bold red"),
-    (50, "red"),
-    (25, "yellow"),
-    (10, "green"),
-    (0, "dim"),
-)  # of the map of cores: percent at work
+# of the map of cores: percent at work
+SHADES = ((75, "bold red"), (50, "red"), (25, "yellow"), (10, "green"), (0, "dim"))
 NARROW = 70  # columns below which tables leave out what explains the rest
 SLIGHT_LOAD = 0.1  # busy units of a core below which the clock stays what it is
 
@@ -60,25 +55,16 @@ def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
         left = column in (
-            "zone",
-            "kernel",
-            "thread",
-            "core",
-            "waiting for",
-            "line",
-            "link",
-            "source",
-            "what if",
-            "over time",
+            "zone", "kernel", "thread", "core", "waiting for", "line", "link", "source", "what if", "over time",
             "longest wait",
-        )
+        )  # fmt: skip
         table.add_column(column, justify="left" if left else "right", no_wrap=column not in FOLDED, overflow="fold")
     return table
 
 
-def print_report(summary: Summary, console: Console | None = None) -> None:
+def print_report(summary: Summary) -> None:
     """Print the summary of a run (`tensim.analysis.summary.collect` with the command line's additions)."""
-    console = console or report_console()
+    console = report_console()
     cycles, seconds = summary["cycles"], summary["device_seconds"]
     routers = ", flit by flit" if summary["noc_model"] == "flit" else ""
     verdict = {True: "[green]verified against numpy[/]", False: "[red]WRONG RESULT[/]", None: "not verified"}

@@ -9,13 +9,7 @@ from typing import Any, Self
 
 import click
 
-from tensim.cli.options import (
-    check_option,
-    complete_numerics,
-    json_option,
-    problem_options,
-    problem_settings,
-)
+from tensim.cli.options import check_option, complete_numerics, json_option, problem_options, problem_settings
 from tensim.cli.output import TO_STDOUT, print_error, printable, report_console, require_writable, write_json
 from tensim.sim.errors import UsageError
 

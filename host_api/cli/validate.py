@@ -11,11 +11,18 @@ from typing import Any
 import click
 
 from tensim.cli.options import json_option, noc_option
-from tensim.cli.output import PLOTS, TO_STDOUT, print_error, progress_bar, report_console, require_writable, write_json
+from tensim.cli.output import (
+    PLOTS,
+    TO_STDOUT,
+    print_error,
+    print_skipped,
+    progress_bar,
+    report_console,
+    require_writable,
+    write_json,
+)
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation import KINDS
-
-SHOWN_SKIPS = 10
 
 
 @click.command()
@@ -185,10 +192,7 @@ def print_summary(kind: str, result: dict[str, Any], skipped: Sequence[dict[str,
         )
     for item in result["failures"]:
         click.echo(f"failed {item['id']}: {item['why']}", err=True)
-    for item in skipped[:SHOWN_SKIPS]:
-        click.echo(f"skipped {item['id']}: {item['why']}")
-    if len(skipped) > SHOWN_SKIPS:
-        click.echo(f"... and {len(skipped) - SHOWN_SKIPS} more skipped (--json lists them)")
+    print_skipped(skipped)
     click.echo(f"{result['n']} rows in {result['host_seconds']:.1f} s")
     unmeasured = sum(row["measured"] is None for row in result["rows"])
     if unmeasured:

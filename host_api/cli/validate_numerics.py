@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from tensim.cli.output import TO_STDOUT, progress_bar, report_console, write_json
+from tensim.cli.output import TO_STDOUT, print_skipped, progress_bar, report_console, write_json
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation.numerics.rows import validate_folder
-
-SHOWN_SKIPS = 10
 
 
 def report(folders: Iterable[str], group_by: str | None, plot: str | None, json_to: str | None) -> None:
@@ -52,8 +50,5 @@ def print_table(result: dict[str, Any]) -> None:
             click.echo(f"differs: {row['name']}: {row['mismatching']} of {row['total']} datums")
     for entry in result["failures"]:
         click.echo(f"failed {entry['id']}: {entry['why']}", err=True)
-    for entry in result["skipped"][:SHOWN_SKIPS]:
-        click.echo(f"skipped {entry['id']}: {entry['why']}")
-    if len(result["skipped"]) > SHOWN_SKIPS:
-        click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
+    print_skipped(result["skipped"])
     click.echo(f"{result['n']} cases, {result['failed']} failed, in {result['host_seconds']:.1f} s")

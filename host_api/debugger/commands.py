@@ -304,10 +304,7 @@ def why(session: Session, words: list[str]) -> Answer:
 @command("cbs cb", "[X,Y]", "The circular buffers of a core.")
 def cbs(session: Session, words: list[str]) -> Answer:
     core = _core(session, words)
-    return {
-        "core": core_name(session.chip, core),
-        "circular_buffers": inspection.circular_buffers(session.chip, core),
-    }
+    return {"core": core_name(session.chip, core), "circular_buffers": inspection.circular_buffers(session.chip, core)}
 
 
 @command("semaphores sem", "[X,Y]", "The semaphores of a core that are not 0 or that somebody has changed.")

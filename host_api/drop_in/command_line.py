@@ -156,14 +156,13 @@ def read(arguments: Sequence[str], folder: str | Path) -> Command:
     """The `Command` of a command line, without the program's name.  UsageError for one that cannot be done here."""
     reader, waiting = _Reader(), iter(expanded(arguments, folder))
     for one in waiting:
-        name = next((name for name in WITH_VALUE if one == name), None)
         if one in ("--version", "-v", "-dumpversion", "-dumpmachine") and len(arguments) == 1:
             return _question(one)
-        if name is not None:
+        if one in WITH_VALUE:
             value = next(waiting, None)
             if value is None:
-                raise UsageError(f"missing argument to {name}")
-            reader.valued(name, value)
+                raise UsageError(f"missing argument to {one}")
+            reader.valued(one, value)
         elif one == "-" or not one.startswith("-"):
             reader.file(one)
         elif one[:2] in ("-I", "-D", "-U", "-T", "-L", "-l", "-x", "-o"):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tensim.sim.host.wiring import Wiring
 
 CHIP_SHIFT, PLACE = 16, 0xFFFF  # the upper half of x is the chip
-SLOW, FAST = DISPATCH = "slow", "fast"
+SLOW, FAST = "slow", "fast"
 WORK_CYCLES = 2000  # between two looks whether the host says anything
 
 

@@ -7,8 +7,9 @@ import shlex
 import sys
 from pathlib import Path
 
+from tensim.library.environment import PREFIX
+
 TOOLS = "g++ gcc c++ objcopy size nm objdump".split()
-PREFIX = "riscv-tt-elf-"
 
 
 def install_tools(folder: str | Path) -> list[Path]:

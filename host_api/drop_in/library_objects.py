@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensim.drop_in.command_line import read
+from tensim.sim.cores.riscv.llk.tree import FAMILIES
 
 if TYPE_CHECKING:
     from tensim.drop_in.command_line import Command
 
 SLIM = b"__gnu_lto_slim"
-CHIP_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}
 PROCESSORS = {"wormhole_b0": "tt-wh", "blackhole": "tt-bh"}
 
 
@@ -27,7 +27,7 @@ def is_slim(path: Path) -> bool:
 def source_of(path: Path, chip: str) -> tuple[Path, Path]:
     """(Root of the tree, source of an object of its library); FileNotFoundError."""
     root = next((folder.parent for folder in path.parents if folder.name == "runtime"), path.parent)
-    hardware, family = root / "tt_metal/hw", CHIP_NAMES[chip]
+    hardware, family = root / "tt_metal/hw", FAMILIES[chip]
     firmware = hardware / "firmware/src/tt-1xx"
     for folder in (hardware / "toolchain", firmware / family, firmware):
         for end in (".cpp", ".cc", ".c"):
@@ -39,7 +39,8 @@ def source_of(path: Path, chip: str) -> tuple[Path, Path]:
 
 def command_for(root: Path, source: Path, chip: str) -> Command:
     """The `Command` by which the tree's build makes an object."""
-    metal, family, inner = root / "tt_metal", CHIP_NAMES[chip], f"hw/inc/internal/tt-1xx/{CHIP_NAMES[chip]}"
+    metal, family = root / "tt_metal", FAMILIES[chip]
+    inner = f"hw/inc/internal/tt-1xx/{family}"
     folders = ["api", "api/tt-metalium", "hw/inc", "hw/inc/debug", "hw/firmware/src/tt-1xx", inner]
     folders += [f"{inner}/{chip}_defines", f"{inner}/noc", f"{inner}/overlay", f"hw/ckernels/{chip}/metal/common"]
     folders += [f"hw/ckernels/{chip}/metal/llk_io", f"tt-llk/tt_llk_{chip}/common/inc", f"tt-llk/tt_llk_{chip}/llk_lib"]

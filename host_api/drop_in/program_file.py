@@ -16,10 +16,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Sequence
 
+from tensim.sim.cores.riscv.elf import SECTION, SEGMENT
+
 PT_NULL, PT_LOAD, ALLOCATED, READ_WRITE = 0, 1, 2, 6
 FILE_HEADER = struct.Struct("<16xHHIIIIIHHHHHH")  # behind the identification: type, machine, version, entry, ...
-SEGMENT = struct.Struct("<IIIIIIII")
-SECTION = struct.Struct("<IIIIIIIIII")
 NAMES_AT = 50  # in the file's header: the number of the section of names
 
 

@@ -24,6 +24,7 @@ from tensim.library.runner import wiring_of
 from tensim.library.server import Server
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.first_compilation import compile_tile
+from tensim.sim.cores.riscv.llk.tree import FAMILIES
 from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 ROOM = "device"  # of the cache
 SLOW_DISPATCH = "TT_METAL_SLOW_DISPATCH_MODE"
-SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH of the vendor's LLK suite
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Place:
         names = self.surroundings.variables(socket, self.arch, chips)
         if dispatch == FAST:
             del names[SLOW_DISPATCH]
-        return names | {"CHIP_ARCH": SUITE_NAMES[self.arch.name]}
+        return names | {"CHIP_ARCH": FAMILIES[self.arch.name]}  # of the vendor's LLK suite
 
 
 def place_of(name: str, overrides: dict[str, Any], python: str | None = None, board: Board | None = None) -> Place:

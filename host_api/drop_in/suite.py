@@ -20,9 +20,8 @@ from tensim.sim.errors import UsageError
 MARK = "helpers/test_config.py"  # a folder of its Python tests has it
 COMPILER = "sfpi/compiler/bin"  # below the folder of tests
 WITHOUT_ASSERTS = "TT_LLK_DISABLE_ASSERTS"  # environment: as the vendor's runs of performance tests are built
-BUILD = (
-    "RUNNER_TEMP"  # environment: the folder in which the suite builds its programs, one for all chips unless it is said
-)
+# environment: the folder in which the suite builds its programs, one for all chips unless it is said
+BUILD = "RUNNER_TEMP"
 
 
 def is_suite(folder: str | Path) -> bool:

@@ -19,20 +19,16 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent / "include"
 Source: TypeAlias = tuple[Path, str]  # file, language
-GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
-OF_OWN_BUILDS = (
-    "-Werror=uninitialized",
-    "-Werror=sometimes-uninitialized",
-)  # warnings of the vendor's compiler are others
+# warnings of the vendor's compiler are others
+OF_OWN_BUILDS = ("-Werror=uninitialized", "-Werror=sometimes-uninitialized")
 
 
 class Failed(Exception):
     """A step that the compiler or linker refused; the argument is its messages."""
 
 
-STANDARD = (
-    "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
-)
+# constant expressions may name references whose objects are unknown, as with the vendor's compiler
+STANDARD = "-std=c++23"
 
 
 def tools_of(command: Command) -> Toolchain:
@@ -52,7 +48,7 @@ def flags_of(command: Command, tools: Toolchain, folder: Path) -> list[str]:
     include, _ = toolchain.prepared(tools, command.level)
     flags = [flag for flag in tools.flags if flag not in OF_OWN_BUILDS]
     flags += ["-fno-finite-loops", f"-{command.level}", *include, f"-iquote{folder}"]
-    flags += [f"-D{GUARDS[command.chip]}=1"] if command.is_tensix else []
+    flags += [f"-D{translation.GUARDS[command.chip]}=1"] if command.is_tensix else []
     flags += [naked.MACRO, "-include", str(HERE / "tensim_drop_in.h")]
     return [*flags, f"-I{HERE}", f"-I{translation.LLK_INCLUDE}", *placed(command.front, folder)]
 

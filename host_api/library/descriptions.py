@@ -8,7 +8,7 @@ other switched off.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensim.sim.errors import UsageError
@@ -94,20 +94,20 @@ def _harvested(arch: Arch) -> list[int]:
     Of those that do not compute one dispatches: the first behind the others, as the library has it, if there is one.
     """
     missing = _missing(arch)
-    axis, places, *_ = TENSIX_TILES[arch.name]
-    width, height = arch.grid
-    held = (
-        [x for x, _ in arch.worker_coords[:width]] if axis == "columns" else [y for _, y in arch.worker_coords[::width]]
-    )
-    missing.remove(_dispatching(places, held, missing))
+    missing.remove(_dispatching(arch))
     return missing
+
+
+def _held(arch: Arch) -> dict[str, list[int]]:
+    """{axis: places of a chip's workers along it}."""
+    width = arch.grid[0]
+    return {"columns": [x for x, _ in arch.worker_coords[:width]], "rows": [y for _, y in arch.worker_coords[::width]]}
 
 
 def _missing(arch: Arch) -> list[int]:
     """Positions of those that do not compute; UsageError where no part has such workers."""
     axis, places, other, all_others = TENSIX_TILES[arch.name]
-    width, height = arch.grid
-    held = {"columns": [x for x, _ in arch.worker_coords[:width]], "rows": [y for _, y in arch.worker_coords[::width]]}
+    held = _held(arch)
     missing = [i for i, place in enumerate(places) if place not in held[axis]]
     fewest = len(places) - 1 - MOST_HARVESTED
     if (
@@ -122,8 +122,11 @@ def _missing(arch: Arch) -> list[int]:
     return missing
 
 
-def _dispatching(places: Sequence[int], held: Sequence[int], missing: Sequence[int]) -> int:
+def _dispatching(arch: Arch) -> int:
     """Position of the row or column that dispatches, among those that do not compute."""
+    axis, places, *_ = TENSIX_TILES[arch.name]
+    held = _held(arch)[axis]
+    missing = [i for i, place in enumerate(places) if place not in held]
     behind = [i for i in missing if places[i] > held[-1]]
     return behind[0] if behind else missing[-1]
 
@@ -134,16 +137,12 @@ def dispatching_tiles(arch: Arch) -> list[tuple[Place, Place]]:
     The library numbers rows of Wormhole and columns of Blackhole that a part has one after another, those that dispatch last.
     """
     axis, places, *_ = TENSIX_TILES[arch.name]
-    width, height = arch.grid
+    width, physical = arch.grid[0], places[_dispatching(arch)]
     if axis == "columns":
-        held = [x for x, _ in arch.worker_coords[:width]]
-        missing = [i for i, place in enumerate(places) if place not in held]
-        physical, named = places[_dispatching(places, held, missing)], places[width]
+        named = places[width]
         others = zip(arch.kernel_coords[::width], arch.worker_coords[::width], strict=True)
         return [((named, y), (physical, there)) for (_, y), (_, there) in others]
-    held = [y for _, y in arch.worker_coords[::width]]
-    missing = [i for i, place in enumerate(places) if place not in held]
-    physical, named = places[_dispatching(places, held, missing)], arch.kernel_coords[-1][1] + 1
+    named = arch.kernel_coords[-1][1] + 1
     others = zip(arch.kernel_coords[:width], arch.worker_coords[:width], strict=True)
     return [((x, named), (there, physical)) for (x, _), (there, _) in others]
 
@@ -189,9 +188,8 @@ def cluster_description(arch: Arch, wiring: Wiring | None = None) -> dict[str, A
     All chips stand behind PCIe of their own, also those of an n300 that have none: silicon's host reaches these through the other
     chip of the card, with firmware that is not there.  The library tells Wormhole's chips apart by their cards, so each has one.
     """
-    on_ethernet = (
-        wiring is not None and arch.name == "wormhole_b0"
-    )  # where the library dispatches on cards of two chips
+    # where the library dispatches on cards of two chips
+    on_ethernet = wiring is not None and arch.name == "wormhole_b0"
     harvesting = {"noc_translation": True, "harvest_mask": _mask(_missing(arch) if on_ethernet else _harvested(arch))}
     number, kind = N150
     if arch.name == "blackhole":

@@ -101,9 +101,8 @@ class Surroundings:
     root: Path
     device: Path
     kept: Path
-    channels: tuple[
-        tuple[tuple[int, int], ...], ...
-    ]  # of each DRAM channel the coordinates by which the library may name it
+    # of each DRAM channel the coordinates by which the library may name it
+    channels: tuple[tuple[tuple[int, int], ...], ...]
 
     def variables(self, socket: str | Path, arch: Arch, chips: int = 1) -> dict[str, str]:
         """Environment variables of the library's process."""

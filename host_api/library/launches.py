@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tensim.library.identifiers import TEXT_BYTES, identifier_in
-from tensim.library.mailboxes import CB_ENTRY, PROCESSORS, SEMAPHORE_STRIDE, parse
-from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
+from tensim.library.mailboxes import CB_ENTRY, PROCESSORS, parse
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.errors import SimulatorError, UsageError
-from tensim.sim.host.frozen_program import (
-    FrozenCircularBuffer,
-    FrozenKernel,
-    FrozenProgram,
-    FrozenSemaphore,
-)
+from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, FrozenProgram, FrozenSemaphore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,6 +26,7 @@ METAL = "tt_metal"
 MESSAGES = f"{METAL}/hw/inc/hostdev/dev_msgs.h"
 INTERNAL = f"{METAL}/hw/inc/internal/tt-1xx"
 WORD = 4
+KNOWN = "install a release from 0.66 to 0.81"
 # As for the firmware of a worker core's first processor
 DEFINES = ("FW_BUILD", "TENSIX_FIRMWARE", "COMPILE_FOR_BRISC", "PROCESSOR_INDEX=0")
 
@@ -37,10 +38,11 @@ def layout_of(library: Library, arch: Arch) -> Layout:
     messages, memory = library.folder / MESSAGES, library.folder / INTERNAL / FAMILIES[arch.name] / "dev_mem_map.h"
     for header in (messages, memory):
         if not header.is_file():
-            raise UsageError(f"ttnn {library.release} is not known here: it has no {header.name} where later ones do")
-    asked = hashlib.sha256(
-        f"{library.release} {library.folder}\n".encode()
-    )  # these headers include others of the release
+            raise UsageError(
+                f"ttnn {library.release} is not known here: it has no {header.name} where later ones do", hint=KNOWN
+            )
+    # these headers include others of the release
+    asked = hashlib.sha256(f"{library.release} {library.folder}\n".encode())
     for path in (QUESTION, messages, memory):
         asked.update(path.read_bytes())
     kept = cache_root() / "library" / f"layout-{arch.name}-{asked.hexdigest()[:16]}.json"
@@ -69,7 +71,7 @@ def _ask(library: Library, chip: str) -> list[int]:
             errors = [line for line in done.stderr.splitlines() if "error:" in line] or [done.stderr.strip()]
             raise UsageError(
                 f"the headers of ttnn {library.release} do not say where its mailboxes lie: {errors[0]}",
-                hint="releases 0.66 to 0.81 are known to",
+                hint=KNOWN,
             )
         return _words_of(target, tools)
 

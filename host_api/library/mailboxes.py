@@ -13,7 +13,6 @@ Memory: TypeAlias = Any  # bytes, or an array of them: numpy's types say from Py
 PROCESSORS = 5  # BRISC, NCRISC, TRISC0 to TRISC2
 GO, DONE = 0x80, 0  # signal byte of a go word
 SIGNAL = 3  # its place
-SEMAPHORE_STRIDE = 16
 CB_ENTRY = struct.Struct("<4I")  # address, bytes, pages, bytes of a page
 
 

@@ -72,15 +72,10 @@ def told_router(tiles: Tiles, place: tuple[int, int], commands: Commands) -> Tol
             hint="release 0.81 tells it; one chip works with others",
         )
     return Told(
-        channels[place],
-        DIRECTION_CODES.index(named["MY_DIRECTION"]),
-        named["CHANNEL_BUFFER_SIZE"],
-        named["EDM_STATUS_PTR_ADDR"],
-        named["TERMINATION_SIGNAL_ADDR"],
-        bool(named["ENABLE_FIRST_LEVEL_ACK_VC0"]),
-        bool(named["IS_2D_FABRIC"]),
-        named["NUM_DOWNSTREAM_SENDERS_VC0"] > 0,
-    )
+        channels[place], DIRECTION_CODES.index(named["MY_DIRECTION"]), named["CHANNEL_BUFFER_SIZE"],
+        named["EDM_STATUS_PTR_ADDR"], named["TERMINATION_SIGNAL_ADDR"], bool(named["ENABLE_FIRST_LEVEL_ACK_VC0"]),
+        bool(named["IS_2D_FABRIC"]), named["NUM_DOWNSTREAM_SENDERS_VC0"] > 0,
+    )  # fmt: skip
 
 
 # Places in a worker's routing table (`routing_l1_info_t`): the chip's number in its mesh, which counts row after row, and the

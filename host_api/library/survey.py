@@ -146,11 +146,7 @@ class _Attempt:
     """One process, that runs tests of some families, {family: files}, until all are done or one of them ends it."""
 
     def __init__(
-        self,
-        survey: Survey,
-        group: dict[str, list[Path]],
-        results: Results,
-        on_progress: Callable[[str], object],
+        self, survey: Survey, group: dict[str, list[Path]], results: Results, on_progress: Callable[[str], object]
     ) -> None:
         self.survey, self.results, self.on_progress = survey, results, on_progress
         self.files = [file for files in group.values() for file in files]

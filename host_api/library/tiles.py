@@ -40,9 +40,8 @@ class Tiles:
         self.config_end = arch.l1_user_base
         self.workers = {coordinate: worker for worker, coordinate in enumerate(arch.kernel_coords)}
         self.config = np.zeros((len(self.workers), self.config_end), np.uint8)
-        self._log = np.zeros(
-            (LOG_ROOM, LOG_WORDS), np.int64
-        )  # writes there since the last launch: worker, address, bytes
+        # writes there since the last launch: worker, address, bytes
+        self._log = np.zeros((LOG_ROOM, LOG_WORDS), np.int64)
         self._told = np.zeros(TOLD_ROOM, np.int64)  # workers
         self._receiver, self._numbers = self._build_receiver()
         self._places = np.array([(x | chip << 16, y) for x, y in self.workers], np.uint32)

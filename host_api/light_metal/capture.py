@@ -36,10 +36,8 @@ class Capture:
         self.writer, self.system = BinaryWriter(compress), system
         self.host_start = self.accounted_fs = system.host.now_fs
         self.older = {}  # device id -> {memory: what was allocated there before}
-        self.before, self.cycles = (
-            {},
-            0,
-        )  # device id -> program cycles when it joined; those of devices that were closed
+        # device id -> program cycles when it joined; those of devices that were closed
+        self.before, self.cycles = {}, 0
         for number, device in system.executor.devices.items():
             self.writer.devices.append(device_description(device.opened_with, device.arch, device.arch.clock_mhz))
             self.before[number], self.older[number] = program_cycles(device.chip), _allocated(system.executor, device)

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from tensim.traces.flatbuffers.tables import Node
     from tensim.traces.light_metal.binary import Binary
 
-HIGH_DRAM_BASE = (
-    1 << 20
-)  # buffers of newer releases lie above it (docs/hardware/light_metal.md#which-release-a-file-is-of)
+# buffers of newer releases lie above it (docs/hardware/light_metal.md#which-release-a-file-is-of)
+HIGH_DRAM_BASE = 1 << 20
 ACCESSOR_CONFIGS = (0, 2)  # first words of an interleaved tensor's accessor: in L1, in DRAM
 LIBRARY_FOLDERS = ("ttnn", "tt_metal")  # in which a library's own kernels lie
 # What releases are called that a file may be of: (first, last) of their minor numbers

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from tensim.traces.light_metal.binary import Binary
 
 KEPT_READS = 1 << 30  # bytes of reads that a replay keeps for whoever asks for them
-DISABLE_CHECKING = (
-    "TT_LIGHT_METAL_DISABLE_CHECKING"  # as in tt-metal (docs/hardware/light_metal.md#replay-step-by-step)
-)
+# as in tt-metal (docs/hardware/light_metal.md#replay-step-by-step)
+DISABLE_CHECKING = "TT_LIGHT_METAL_DISABLE_CHECKING"
 
 
 @dataclass

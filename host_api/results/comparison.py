@@ -138,9 +138,8 @@ def ran(result: Result) -> dict[str, Any]:
     for kernel in result.identity.get("kernels", []):
         where = f"kernel {kernel['name']} on {kernel['processor']}"
         seen[where] += 1
-        number = (
-            f" #{seen[where]}" if seen[where] > 1 else ""
-        )  # the same kernel on another NoC, or with other arguments
+        # the same kernel on another NoC, or with other arguments
+        number = f" #{seen[where]}" if seen[where] > 1 else ""
         for key, name in OF_A_KERNEL.items():
             if key in kernel:
                 found[f"{where}{number}, {name}"] = kernel[key]

@@ -27,6 +27,7 @@ from tensim.results.code_digest import code_digest
 from tensim.sim.engine.cache import DIRECTORY
 from tensim.sim.host import commands as c
 from tensim.sim.host.frozen_program import build_target
+from tensim.types import MathFidelity
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from tensim.sim.host.executor import Executor
     from tensim.sim.host.program import Program, ProgramKernel
 
-FIDELITIES = {0: "LoFi", 2: "HiFi2", 3: "HiFi3", 4: "HiFi4"}
 CHOICES = ("shape", "dtype", "fidelity", "grid", "seed", "loops", "check", "max_cycles")
 
 
@@ -121,7 +121,7 @@ def _described(kernel: ProgramKernel, target: Any) -> dict[str, Any]:
             digest.update(bytes([slot]) + program.image.text + b"".join(data for _, data in program.image.data))
     place: dict[str, Any]
     if isinstance(config, c.ComputeParameters):
-        place = {"processor": "TRISC", "fidelity": FIDELITIES[config.math_fidelity]}
+        place = {"processor": "TRISC", "fidelity": MathFidelity(config.math_fidelity).name}
     else:
         place = {"processor": ("BRISC", "NCRISC")[config.processor], "noc": config.noc}
     return {

@@ -245,18 +245,8 @@ class Result:
 
 HINT = "a result is what --json FILE or Result.save wrote, or the folder of -o"
 FOLDED = (
-    "core_cycles",
-    "noc",
-    "dram",
-    "breakdown",
-    "units",
-    "roofline",
-    "name",
-    "arch",
-    "seed",
-    "numerics",
-    "noc_model",
-)
+    "core_cycles", "noc", "dram", "breakdown", "units", "roofline", "name", "arch", "seed", "numerics", "noc_model",
+)  # fmt: skip
 
 
 def require_pandas(what: str) -> ModuleType:

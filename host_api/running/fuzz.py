@@ -51,6 +51,7 @@ from tensim.traces.light_metal.write import sealed
 DEFECT = "DEFECT"
 WORDS = (0, 1, 2, 3, 4, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFC, 0xFFFFFFFF)
 MAX_CYCLES = 200_000
+BATCH = 25  # mutants that a process executes
 SECONDS, BYTES = 20, 6 << 30  # of processor time and of memory that one execution may take
 KINDS = ("bytes", "tables", "kernels")
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d+|[^\w\s]")
@@ -344,13 +345,11 @@ class Fuzzer:
         seed: int,
         executed: Any,
         shares: Sequence[float] = (0.98, 0.015, 0.005),
-        max_cycles: int = MAX_CYCLES,
-        batch: int = 25,
     ) -> None:
         self.rng, self.files, self.found = random.Random(seed), [bytes(data) for data in files], Found()
         self.structures = [structure_of(data) for data in self.files]
         self.with_kernels = [n for n, data in enumerate(self.files) if Tables(data).kernels()]
-        self.executed, self.shares, self.max_cycles, self.batch = dict(executed), shares, max_cycles, batch
+        self.executed, self.shares = dict(executed), shares
         self.waiting = []  # (kind, mutant) to be executed
 
     def run(
@@ -386,7 +385,7 @@ class Fuzzer:
         if accepted and self.executed.get(kind, 0) > 0:
             self.executed[kind] -= 1
             self.waiting.append((kind, bytes(sealed(damaged))))
-            if len(self.waiting) >= self.batch:
+            if len(self.waiting) >= BATCH:
                 self._execute_waiting()
 
     def _mutant(self, kind: str) -> bytes | bytearray | None:
@@ -403,7 +402,7 @@ class Fuzzer:
 
     def _execute_waiting(self) -> None:
         waiting, self.waiting = self.waiting, []
-        outcomes = execute_apart([data for _, data in waiting], self.max_cycles)
+        outcomes = execute_apart([data for _, data in waiting])
         for (kind, data), (outcome, took) in zip(waiting, outcomes, strict=True):
             self.found.outcomes[f"{kind}: executed: {outcome}"] += 1
             self.found.slowest = max(self.found.slowest, took)

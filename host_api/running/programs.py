@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from tensim.running.runnable import Runnable
     from tensim.sim.arch import Arch
 
-Program: TypeAlias = (
-    "str | Path | Callable[..., Any] | Runnable"  # an example's name, a file, a function, or what it is
-)
+# an example's name, a file, a function, or what it is
+Program: TypeAlias = "str | Path | Callable[..., Any] | Runnable"
 
 
 @dataclass(frozen=True)

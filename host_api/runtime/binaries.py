@@ -169,13 +169,6 @@ def submit(
             else binary.bind(cast("DeviceMap", device))
         )
     return bound.submit(
-        program,
-        inputs,
-        outputs=outputs,
-        donate=donate,
-        layouts=layouts,
-        wait=wait,
-        queue=queue,
-        label=label,
+        program, inputs, outputs=outputs, donate=donate, layouts=layouts, wait=wait, queue=queue, label=label,
         hooks=hooks,
-    )
+    )  # fmt: skip

@@ -171,9 +171,7 @@ class CompatReport:
         """BinaryIncompatible, with every problem, when it does not fit."""
         if not self.ok:
             raise BinaryIncompatible(
-                str(self),
-                where={"problems": list(self.problems), "diff": self.diff},
-                hint=HINTS[self.mode],
+                str(self), where={"problems": list(self.problems), "diff": self.diff}, hint=HINTS[self.mode]
             )
 
 

@@ -142,9 +142,8 @@ class Sharded:
     shard_shape: tuple[int, ...]
     orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
     axes: tuple[str, ...] | None = field(default=None, compare=False)
-    ranges: tuple[tuple[int, int, int, int], ...] = field(
-        init=False, repr=False
-    )  # the grid in its order, which decides who holds which shard
+    # the grid in its order, which decides who holds which shard
+    ranges: tuple[tuple[int, int, int, int], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", core_ranges(self.grid))

@@ -27,9 +27,8 @@ class Rates:
     def _costs(self, source: SimAccelerator | None, target: SimAccelerator | None) -> Costs:
         chip = next((device for device in (target, source) if device is not None), None)
         arch = self.system.archs[0] if chip is None else chip.arch
-        memory = (
-            arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000
-        )  # read and written once: B/ns
+        # read and written once: B/ns
+        memory = arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000
         peer = None
         if source is not None and target is not None and source is not target:
             peer = self.peer(source, target)

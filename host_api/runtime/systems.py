@@ -66,10 +66,7 @@ class SystemConfig:
 def _board(name: str, first: int, group: int) -> list[ChipConfig]:
     """Chips of a board; `first`: position of its first chip."""
     if name == "n300":
-        return [
-            ChipConfig("wormhole_b0", None, group, (1, 2)),
-            ChipConfig("wormhole_b0", first, group, (1, 2)),
-        ]
+        return [ChipConfig("wormhole_b0", None, group, (1, 2)), ChipConfig("wormhole_b0", first, group, (1, 2))]
     if name == "t3000":  # four n300 cards: chips 0 to 3 have PCIe, chip c + 4 is behind chip c
         places = (None if chip < 4 else first + chip - 4 for chip in range(8))
         return [ChipConfig("wormhole_b0", remote_of, group, (2, 4)) for remote_of in places]

@@ -41,9 +41,8 @@ def start(processes: int, programs: Iterable[Any]) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(processes, context, initializer=_begin)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # threads of the parent: no lock of theirs is used in a child
+        # threads of the parent: no lock of theirs is used in a child
+        warnings.simplefilter("ignore", DeprecationWarning)
         pool.submit(os.getpid).result()  # all processes are forked here
     return pool
 

@@ -40,12 +40,8 @@ FIGURES = {  # column -> where it stands in the summary of a run
     "kernel_operations": "operations",
     "host_seconds": "host_seconds",
 }
-PROVENANCE = (
-    "error",
-    "key",
-    "code",
-    "sources",
-)  # why there is no result; `Point.key`; hash of tensim's code; see above
+# why there is no result; `Point.key`; hash of tensim's code; see above
+PROVENANCE = ("error", "key", "code", "sources")
 DIGITS = 16
 AGAIN = "choose another folder"
 

@@ -24,15 +24,9 @@ if TYPE_CHECKING:
 HOST_PROFILE = "tracy_profile_log_host.tracy"  # versions of the visualizer before 0.108 look for its name
 KNOWN = ("wormhole_b0", "blackhole")  # chips that tt-perf-report has roofs of
 OURS = (
-    "profile_log_device.csv",
-    "db.sqlite",
-    "topology.json",
-    CLUSTER,
-    MESH,
-    "ops_perf_results_*.csv",
-    "noc_trace_dev*.json",
-    "npe_viz/*",
-)
+    "profile_log_device.csv", "db.sqlite", "topology.json", CLUSTER, MESH, "ops_perf_results_*.csv",
+    "noc_trace_dev*.json", "npe_viz/*",
+)  # fmt: skip
 
 
 def require_folder(path: str | Path) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from tensim.ttnn.cores import CoreRangeSet
-from tensim.ttnn.enums import (
-    DataType,
-)
+from tensim.ttnn.enums import DataType
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError, check_type, unsigned
 from tensim.ttnn.memory import nd_spec
 from tensim.ttnn.shapes import FULL_TILE, Tile

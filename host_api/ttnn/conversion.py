@@ -13,11 +13,7 @@ from tensim.sim.output_files import write_arrays
 from tensim.ttnn import arrays
 from tensim.ttnn.cores import CoreCoord
 from tensim.ttnn.devices import MeshDevice, open_devices
-from tensim.ttnn.enums import (
-    NOC,
-    DataType,
-    Layout,
-)
+from tensim.ttnn.enums import NOC, DataType, Layout
 from tensim.ttnn.errors import ArgumentError, check_type
 from tensim.ttnn.mappers import CppMeshToTensor, CppTensorToMesh
 from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, plain_config

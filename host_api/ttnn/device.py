@@ -16,13 +16,7 @@ from tensim.ttnn.devices import (
 from tensim.ttnn.enums import Arch, DispatchCoreAxis, DispatchCoreType
 from tensim.ttnn.memory_views import get_memory_view
 from tensim.ttnn.queues import ReadDeviceProfiler, get_all_programs_perf_data, get_latest_programs_perf_data
-from tensim.ttnn.systems import (
-    GetNumAvailableDevices,
-    GetNumPCIeDevices,
-    GetPCIeDeviceID,
-    is_blackhole,
-    is_wormhole_b0,
-)
+from tensim.ttnn.systems import GetNumAvailableDevices, GetNumPCIeDevices, GetPCIeDeviceID, is_blackhole, is_wormhole_b0
 
 __all__ = [
     "Arch", "CloseDevice", "CreateDevice", "Device", "DispatchCoreAxis", "DispatchCoreConfig", "DispatchCoreType",

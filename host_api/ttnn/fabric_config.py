@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from tensim.ttnn.devices import open_devices
-from tensim.ttnn.enums import (
-    FabricConfig,
-    FabricManagerMode,
-    FabricReliabilityMode,
-    FabricTensixConfig,
-    FabricUDMMode,
-)
+from tensim.ttnn.enums import FabricConfig, FabricManagerMode, FabricReliabilityMode, FabricTensixConfig, FabricUDMMode
 from tensim.ttnn.errors import ArgumentError, check_type, unsigned
 from tensim.ttnn.fabric import LAID, FabricRouterConfig, FabricSettings, fabric_settings, use_fabric
 

@@ -27,6 +27,10 @@ class _Numbers:
     def __getitem__(self, index: int) -> int:
         return self._numbers[index]
 
+    def dims(self) -> int:
+        """Number of dimensions."""
+        return len(self)
+
     def __eq__(self, other: object) -> bool:
         return self._numbers == tuple(other) if isinstance(other, _Numbers | tuple | list) else NotImplemented
 
@@ -40,10 +44,6 @@ class _Numbers:
 class MeshShape(_Numbers):
     """Rows and columns of a mesh."""
 
-    def dims(self) -> int:
-        """Number of dimensions."""
-        return len(self)
-
     def mesh_size(self) -> int:
         """Number of chips."""
         return math.prod(self)
@@ -55,10 +55,6 @@ class MeshShape(_Numbers):
 
 class MeshCoordinate(_Numbers):
     """A place in a mesh."""
-
-    def dims(self) -> int:
-        """Number of dimensions."""
-        return len(self)
 
 
 class MeshCoordinateRange:

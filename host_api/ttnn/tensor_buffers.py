@@ -10,22 +10,9 @@ from tensim.device import Device
 from tensim.sim.host.buffers import expand
 from tensim.ttnn.cores import Box, Place, pair
 from tensim.ttnn.devices import MeshDevice
-from tensim.ttnn.enums import (
-    BufferType,
-    DataType,
-    ShardDistributionStrategy,
-    ShardOrientation,
-    TensorMemoryLayout,
-)
+from tensim.ttnn.enums import BufferType, DataType, ShardDistributionStrategy, ShardOrientation, TensorMemoryLayout
 from tensim.ttnn.errors import ArgumentError, check_type
-from tensim.ttnn.memory import (
-    EMPTY_PAGE,
-    SHARDED,
-    NdShardSpec,
-    TensorSpec,
-    flat_spec,
-    nd_spec,
-)
+from tensim.ttnn.memory import EMPTY_PAGE, SHARDED, NdShardSpec, TensorSpec, flat_spec, nd_spec
 
 _LAYOUTS = {
     TensorMemoryLayout.HEIGHT_SHARDED: metal.TensorMemoryLayout.HEIGHT_SHARDED,

@@ -18,11 +18,7 @@ from tensim.buffer import Buffer
 from tensim.ttnn import arrays
 from tensim.ttnn.cores import CoreLike, Place, pair
 from tensim.ttnn.devices import MeshDevice
-from tensim.ttnn.enums import (
-    DataType,
-    Layout,
-    StorageType,
-)
+from tensim.ttnn.enums import DataType, Layout, StorageType
 from tensim.ttnn.errors import ArgumentError, check_type
 from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, with_config
 from tensim.ttnn.shapes import BLOCK_FLOATS, FULL_TILE, Shape, Tile, element_bytes

@@ -35,10 +35,8 @@ CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 TRANSACTIONS = 1 << 13  # to begin with
-TOUCHED_SHIFT, MAX_TOUCHED_BYTES = (
-    5,
-    1 << 27,
-)  # grain of what is read of DRAM: its smallest alignment; room for a bit of each
+# grain of what is read of DRAM: its smallest alignment; room for a bit of each
+TOUCHED_SHIFT, MAX_TOUCHED_BYTES = 5, 1 << 27
 
 PRINTS, MARGIN_PRINTS = 1 << 14, 128  # records; what an event may add
 

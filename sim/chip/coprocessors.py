@@ -20,7 +20,7 @@ from tensim.sim.engine.entry_points import compute_event, run_tile
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 
 LAUNCH_WORDS = 0x40  # bytes
-BUFFERS_AT, IN_USE_AT, REMOTE_AT, FIRST_REMOTE_AT = 0x28, 0x2C, 0x34, 0x38  # launch words behind the firmware words
+BUFFERS_AT, IN_USE_AT, FIRST_REMOTE_AT = 0x28, 0x2C, 0x38  # launch words behind the firmware words
 FAST = 1  # `data_on` of the machine
 
 

@@ -15,6 +15,7 @@ from tensim.sim.cores.numerics.tile import FACE_SIDE, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
+from tensim.sim.cores.tensix.queue_state import DST_TILES
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_EXECUTE, OPERATION_START
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.errors import UsageError
@@ -23,7 +24,6 @@ STATES = {st.IDLE: "idle", st.RUNNING: "running", st.PARKED: "waiting", st.ENDED
 NOT_POSTED = {OPERATION_START: "start", OPERATION_END: "end", OPERATION_EXECUTE: "instructions"}
 KINDS = ("read", "write", "atomic", "inline write")  # st.READ to st.INLINE
 STAGES = {TO_TARGET: "request", IN_TARGET: "at the target", TO_SOURCE: "response"}
-DST_TILES = 16
 
 
 def threads(chip, core=None):

@@ -14,14 +14,8 @@ GROWING = {  # arrays of the machine and their counters; None: the whole array
     "lines": None,
 }
 LONGEST = ("links", "channels")  # arrays with the longest wait and whose it was
-TOTALS = (
-    "flops",
-    "fpu_busy",
-    "sfpu_busy",
-    "long_sums",
-    "sensitive_functions",
-    "wide_products",
-)  # of the compute cores that have ended their programs
+# of the compute cores that have ended their programs
+TOTALS = ("flops", "fpu_busy", "sfpu_busy", "long_sums", "sensitive_functions", "wide_products")
 
 
 class Interval:

@@ -69,12 +69,9 @@ class Launch:
     semaphores: list[SemaphoreLaunch] = field(default_factory=list)
     sub_device_origin: tuple[int, int] = (0, 0)
     dram_buffers: list[tuple] = field(default_factory=list)  # for checks: `tensim.sim.cores.checks.shadow.DRAM_BUFFER`
-    l1_buffers: list[tuple] = field(
-        default_factory=list
-    )  # for checks: (address, end, bytes on each worker) of L1 buffers
-    unordered_buffers: list[tuple] = field(
-        default_factory=list
-    )  # for checks: `tensim.sim.cores.checks.shadow.UNORDERED`
+    # for checks: (address, end, bytes on each worker) of L1 buffers; `tensim.sim.cores.checks.shadow.UNORDERED`
+    l1_buffers: list[tuple] = field(default_factory=list)
+    unordered_buffers: list[tuple] = field(default_factory=list)
 
     @functools.cached_property
     def buffer_cores(self):

@@ -71,8 +71,8 @@ class LaunchWork:
 
     `stall_rows`, `stall_reasons`, `stall_cycles`: place in `threads`, reason (`state.WAIT_*`) and cycles of every wait that
     occurred; `traffic`: `state.TRAFFIC` records; `line_base`: of its kernel in the line table; `buffer_rows`: {index of a
-    circular buffer: (cores, their rows)} as they were at the end; `channels`: {counter: of each DRAM channel}; `link_flits`,
-    `link_stalls`: of each link; `first_read_bytes`: bytes of DRAM that it read, each counted once.
+    circular buffer: (cores, their rows)} as they were at the end; `channels`: {counter: of each DRAM channel}; `link_flits`:
+    of each link; `first_read_bytes`: bytes of DRAM that it read, each counted once.
     """
 
     started: int
@@ -93,7 +93,6 @@ class LaunchWork:
     buffer_rows: dict[int, tuple[np.ndarray, np.ndarray]]
     channels: dict[str, np.ndarray]
     link_flits: np.ndarray
-    link_stalls: np.ndarray
     first_read_bytes: int
     launch: Launch | None = field(repr=False, default=None)  # None for recorded NoC events
 
@@ -165,7 +164,7 @@ class WorkCollector:
         """Counters of links and channels, and launches, start anew."""
         self._count = 0
         self._channels = {name: self._arrays["channels"][name].copy() for name in CHANNEL_COUNTERS}
-        self._links = {name: self._arrays["links"][name].copy() for name in ("flits", "stall")}
+        self._links = {"flits": self._arrays["links"]["flits"].copy()}
 
     def collect(self, slot, threads, rows, launch):
         """The work of the program in launch `slot`, which ran `threads`, ascending; `rows`: the same, or a slice.
@@ -186,7 +185,7 @@ class WorkCollector:
             traffic=_records(arrays["traffic"], rows), compute_cores=compute,
             core_counters={name: arrays["cores"][name][compute] for name in CORE_COUNTERS},
             buffer_rows={} if launch is None else self._buffer_rows(launch), channels=channels, link_flits=links["flits"],
-            link_stalls=links["stall"], first_read_bytes=arrays.first_read_bytes, launch=launch,
+            first_read_bytes=arrays.first_read_bytes, launch=launch,
         )  # fmt: skip
 
     def _moved(self, name, before):

@@ -13,6 +13,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.operations import OPERATION_TILES
+from tensim.sim.cores.riscv.core import ICACHE_LINE
 from tensim.sim.cores.slots import BRISC, FIRST_COMPUTE_SLOT, THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
@@ -28,7 +29,6 @@ COST_WORDS = {
     ctx.COST_MUL_USE: "riscv.mul_use",
     ctx.FETCH_MISS: "riscv.fetch_miss",
 }
-ICACHE_LINE = 16  # bytes: one read of L1 (docs/hardware/riscv.md#instruction-fetch)
 CB_TABLE_BYTES = N_CIRCULAR_BUFFERS * ctx.CB_WORDS * 8  # rows of a core's circular buffers
 # What a thread starts without
 THREAD_COUNTERS = (
@@ -192,8 +192,7 @@ class ProgramLoader:
             reason = kernel.compiled.loaded_data_reaches_control
             if self._arrays.numerics == "off" and reason:
                 raise ProgramError(
-                    f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}",
-                    hint="use numerics=fast",
+                    f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}", hint="use numerics=fast"
                 )
             self._check_free(np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel)).ravel())
 
@@ -244,13 +243,7 @@ class ProgramLoader:
             return {}
         if self.riscv is None:
             n_threads = self._arrays.n_workers * THREADS_PER_CORE
-            self.riscv = RiscvCores(
-                self.arch,
-                self._arrays.l1,
-                n_threads,
-                self._arrays.semaphore_base,
-                self.l1_banks,
-            )
+            self.riscv = RiscvCores(self.arch, self._arrays.l1, n_threads, self._arrays.semaphore_base, self.l1_banks)
         if self.coprocessors is None and any(kernel.compiled.executes for kernel in kernels):
             from tensim.sim.chip.coprocessors import Coprocessors
 

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from tensim.sim.chip.chip import Chip
 
 VARIABLE = "TENSIM_NUMERICS_THREADS"
-MOST_BY_DEFAULT = (
-    16  # where an exact matrix product has come close to what the event loop alone takes (docs/numerics.md)
-)
+# where an exact matrix product has come close to what the event loop alone takes (docs/numerics.md)
+MOST_BY_DEFAULT = 16
 PATIENCE = 256  # long operations, milliseconds of work, after which threads are worth their start
 WORD_BYTES = 8
 

@@ -61,17 +61,9 @@ class QueueChecks:
             masks[-1] &= (1 << (end & CELL_UNITS - 1)) - 1
         if not (writes and buffer.unordered):
             self._look(
-                queue,
-                known,
-                part["writer"],
-                part["written"] & masks,
-                part["written_at"],
-                writes,
-                True,
-                place,
-                start,
+                queue, known, part["writer"], part["written"] & masks, part["written_at"], writes, True, place, start,
                 size,
-            )
+            )  # fmt: skip
         if writes:
             self._look(
                 queue, known, part["reader"], part["read"] & masks, part["read_at"], writes, False, place, start, size

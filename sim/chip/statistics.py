@@ -16,6 +16,7 @@ from tensim.sim.dram.channel import TICKS
 
 FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")
+MAX_LINES = 200  # source lines that a summary has
 
 
 def program_cycles(chip):
@@ -256,7 +257,7 @@ def _over_time(busy, waiting):
     return {"busy_shares": np.round(busy, 4).tolist(), "waiting": np.round(waiting, 2).tolist()}
 
 
-def slowest_lines(chip, count=200):
+def slowest_lines(chip):
     """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
     table, found = chip.arrays["lines"], {}
     for base, program in chip.line_programs.items():
@@ -271,7 +272,7 @@ def slowest_lines(chip, count=200):
         for line, (busy, stalled, operations) in found.values()
     ]
     result.sort(key=lambda row: (-(row["busy"] + row["stalled"]), row["file"], row["line"]))
-    return result[:count]
+    return result[:MAX_LINES]
 
 
 def unit_utilization(chip, cycles):

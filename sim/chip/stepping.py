@@ -8,16 +8,7 @@ instruction is a BREAK: that is also how it takes a single step.  Cycles are tho
 import numpy as np
 
 from tensim.sim import state as st
-from tensim.sim.chip.stops import (
-    AT_BREAK,
-    AT_END,
-    AT_OPERATION,
-    AT_ROW,
-    AT_THREAD,
-    AT_WATCH,
-    NO_STOP,
-    STOPS,
-)
+from tensim.sim.chip.stops import AT_BREAK, AT_END, AT_OPERATION, AT_ROW, AT_THREAD, AT_WATCH, NO_STOP, STOPS
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import BROKEN
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, record

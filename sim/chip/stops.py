@@ -14,15 +14,7 @@ from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, load_i64, load_u8, store_64
 from tensim.sim.engine.tables import table
-from tensim.sim.state import (
-    RUNNING,
-    RUNNING_ON,
-    STOP_FUEL,
-    event_heap_of,
-    machine_table,
-    threads_of,
-    transactions_of,
-)
+from tensim.sim.state import RUNNING, RUNNING_ON, STOP_FUEL, event_heap_of, machine_table, threads_of, transactions_of
 
 # `run_at`: the engine's loop; `operations_at`, `rows_at`, `threads_at`: a byte each, 1: stop there (rows of the line table);
 # `seen_at`: int64 of each thread, the number of its last operation that has been looked at; `watch_at`: host address of up to 8

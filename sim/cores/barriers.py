@@ -9,18 +9,15 @@ from tensim.sim.cores.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
 from tensim.sim.state import (
-    NOC_WORDS,
     ONLY_FLUSHED,
     PARKED,
     ROUTING,
-    TRID_UNSENT,
     WAIT_ATOMIC_BARRIER,
     WAIT_FLUSH,
     WAIT_READ_BARRIER,
     WAIT_WRITE_BARRIER,
     cores_of,
     noc_counters_of,
-    noc_words_of,
     threads_of,
     traffic_of,
 )
@@ -29,7 +26,6 @@ from tensim.sim.state import (
 @compiled()
 def barrier_open(m, thread, kind, noc, trid):
     """What the barrier still waits for (0: all of it is known): transactions, or writes that have not left yet."""
-    words = noc_words_of(m)
     counters = noc_counters_of(m, thread, noc)
     if kind == Barrier.READ:
         return counters.reads_out
@@ -47,7 +43,7 @@ def barrier_open(m, thread, kind, noc, trid):
         return counters.writes_unsent
     if kind == Barrier.POSTED_WRITES_FLUSHED:
         return counters.posted_unsent
-    return words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid]
+    return counters.trid_unsent[trid]
 
 
 @compiled()

@@ -14,13 +14,11 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.state import (
     LOG_LEVEL,
-    NOC_WORDS,
-    OPEN_READS,
     WAIT_CB_BACK,
     WAIT_CB_FRONT,
     circular_buffer_words,
     circular_buffers_of,
-    noc_words_of,
+    open_reads_of,
     threads_of,
 )
 
@@ -43,10 +41,7 @@ def write_pointer(slot):
 def pointers_of(m, row):
     """(write pointer of the thread that fills a circular buffer, read pointer of the one that takes from it)."""
     cb = circular_buffers_of(m)
-    fills, takes = (
-        cb[row].producer - 1,
-        cb[row].consumer - 1,
-    )  # -1: nobody has, and the pointer is the first
+    fills, takes = cb[row].producer - 1, cb[row].consumer - 1  # -1: nobody has, and the pointer is the first
     write = write_pointer(max(fills, 0) % THREADS_PER_CORE)
     read = write_pointer(max(takes, 0) % THREADS_PER_CORE) + 1
     return circular_buffer_words(m, row)[write], circular_buffer_words(m, row)[read]
@@ -103,12 +98,10 @@ def count_level(m, thread, row, now, change):
 def check_open_reads(m, thread, address, size):
     """Find the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
     t = threads_of(m)[thread]
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + OPEN_READS
+    reads = open_reads_of(m, thread)
     for i in range(t.reads_open):
-        start, end = words[base + 3 * i], words[base + 3 * i + 1]
-        if address < end and start < address + size:
-            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, start)
+        if address < reads[i].end and reads[i].begin < address + size:
+            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, reads[i].begin)
     return False
 
 

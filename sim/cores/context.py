@@ -56,9 +56,8 @@ FETCH_MISS = 55  # cycles that a line which is not in it costs
 KERNEL_X = 56  # coordinates of this core in the words of tensor accessors: translated ones where the chip has them
 KERNEL_Y = 57
 CHECKED = 58  # whether kernels are checked (docs/checks.md)
-UNSET_READS = (
-    59  # how often a runtime argument that was not set has been read without checks; UNSET_LINE, UNSET_INDEX: at first
-)
+# how often a runtime argument that was not set has been read without checks; UNSET_LINE, UNSET_INDEX: at first
+UNSET_READS = 59
 UNSET_LINE = 60
 UNSET_INDEX = 61
 POINTERS = 62  # first of the thread's own two pointers among the columns of a circular buffer: write, read

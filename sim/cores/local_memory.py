@@ -21,10 +21,8 @@ from tensim.sim.state import cores_of, threads_of
 
 FIRST_OF_SECOND_PORT = TRISC1
 FRACTION = 1024  # of a cycle: unit of the time that stores take
-MERGE_BLOCK, MERGE_DISTANCE = (
-    16,
-    4,
-)  # bytes: stores to one block, starting this near, are one (docs/hardware/riscv.md#pipeline)
+# bytes: stores to one block, starting this near, are one (docs/hardware/riscv.md#pipeline)
+MERGE_BLOCK, MERGE_DISTANCE = 16, 4
 
 
 @compiled()

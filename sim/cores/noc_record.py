@@ -10,9 +10,8 @@ from tensim.sim.engine.memory import load_i64
 from tensim.sim.state import NOC_CALL, noc_calls_of, transactions_of
 
 CALLED, RETURNED = 0, 1
-ARRIVED = (
-    2  # no call: a packet's data is where it goes; `operation` is the transaction's kind, `time` that of its issue
-)
+# no call: a packet's data is where it goes; `operation` is the transaction's kind, `time` that of its issue
+ARRIVED = 2
 ARRIVAL, NOC, SOURCE, TARGET, SIZE, ADDRESS = range(6)  # arguments of such an entry: cycle, NoC, tiles, bytes, offset
 N_ARGUMENTS = NOC_CALL["arguments"].shape[0]
 

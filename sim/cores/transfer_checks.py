@@ -7,12 +7,10 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.state import (
     MAX_OPEN_READS,
-    NOC_WORDS,
-    OPEN_READS,
     TILE_WORKER,
     bank_of,
     cores_of,
-    noc_words_of,
+    open_reads_of,
     threads_of,
     tiles_of,
     transactions_of,
@@ -110,35 +108,36 @@ def close_write(m, index):
 
 
 @compiled()
-def note_open_read(m, thread, address, size, tag):
-    """Remember a read's destination until its barrier; neighbours of one tag are merged, the oldest is forgotten."""
+def note_open_read(m, thread, address, size, noc, trid):
+    """Remember a read's destination until its barrier; neighbours of one NoC and id are merged, the oldest is forgotten."""
     t = threads_of(m)[thread]
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + OPEN_READS
-    n = t.reads_open
-    if n > 0 and words[base + 3 * n - 2] == address and words[base + 3 * n - 1] == tag:
-        words[base + 3 * n - 2] = address + size
+    reads, n = open_reads_of(m, thread), t.reads_open
+    if n > 0 and reads[n - 1].end == address and reads[n - 1].noc == noc and reads[n - 1].trid == trid:
+        reads[n - 1].end = address + size
         return
     if n == MAX_OPEN_READS:
-        for i in range(3 * (n - 1)):
-            words[base + i] = words[base + i + 3]
         n -= 1
-    words[base + 3 * n], words[base + 3 * n + 1], words[base + 3 * n + 2] = address, address + size, tag
+        for i in range(n):
+            copy_read(reads, i + 1, i)
+    read = reads[n]
+    read.begin, read.end, read.noc, read.trid = address, address + size, noc, trid
     t.reads_open = n + 1
+
+
+@compiled(inline="always")
+def copy_read(reads, source, target):
+    a, b = reads[source], reads[target]
+    b.begin, b.end, b.noc, b.trid = a.begin, a.end, a.noc, a.trid
 
 
 @compiled()
 def forget_open_reads(m, thread, noc, trid):
     """A read barrier of the thread is over; trid -1: all reads of the NoC."""
     t = threads_of(m)[thread]
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + OPEN_READS
-    kept = 0
+    reads, kept = open_reads_of(m, thread), 0
     for i in range(t.reads_open):
-        tag = words[base + 3 * i + 2]
-        if tag // 32 != noc or (trid >= 0 and tag != noc * 32 + trid + 1):
-            for j in range(3):
-                words[base + 3 * kept + j] = words[base + 3 * i + j]
+        if reads[i].noc != noc or (trid >= 0 and reads[i].trid != trid):
+            copy_read(reads, i, kept)
             kept += 1
     t.reads_open = kept
 

@@ -23,8 +23,7 @@ def resume(typingctx, function, frame):
         value, error = cgutils.alloca_once(builder, i64), cgutils.alloca_once(builder, pointer)
         prototype = ir.FunctionType(i32, [i64.as_pointer(), pointer.as_pointer(), pointer])
         status = builder.call(
-            builder.inttoptr(args[0], prototype.as_pointer()),
-            [value, error, builder.inttoptr(args[1], pointer)],
+            builder.inttoptr(args[0], prototype.as_pointer()), [value, error, builder.inttoptr(args[1], pointer)]
         )
         wide = builder.sext(status, i64)
         failed = builder.sub(ir.Constant(i64, FAILED), wide)

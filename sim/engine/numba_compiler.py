@@ -80,10 +80,8 @@ def _libraries_for(options):
     codegen = cpu_target.target_context.codegen()
     before = codegen._library_class, codegen.set_env
     if options.get("no_cpython_wrapper"):
-        codegen._library_class, codegen.set_env = (
-            LinkedLibrary,
-            lambda name, environment: None,
-        )  # no Python object is used
+        # no Python object is used
+        codegen._library_class, codegen.set_env = LinkedLibrary, lambda name, environment: None
     else:
         codegen._library_class, codegen.set_env = JITCodeLibrary, _SET_ENVIRONMENT
     try:

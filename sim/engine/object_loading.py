@@ -107,9 +107,8 @@ def _symbols(content, sections, places, base, wanted, c_function):
 
     for i in np.flatnonzero(symbols["section"] == SHN_UNDEF)[1:]:  # the first symbol is none
         addresses[i] = c_function(text(i))
-    place = content.find(
-        wanted.encode() + b"\0", strings
-    )  # maybe the end of a longer name, which tables keep once for both
+    # maybe the end of a longer name, which tables keep once for both
+    place = content.find(wanted.encode() + b"\0", strings)
     while not len(index := np.flatnonzero(inside & (symbols["name"] == place - strings))):
         place = content.index(wanted.encode() + b"\0", place + 1)
     return addresses, int(addresses[index[0]])

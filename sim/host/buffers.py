@@ -19,9 +19,8 @@ DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
 BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
 INTERLEAVED, SINGLE_BANK, HEIGHT_SHARDED, WIDTH_SHARDED, BLOCK_SHARDED = range(5)
 PIECE_BYTES = 1 << 26  # that a transfer moves at a time, so that its copies take little of the host's memory
-MAX_SHARDS = (
-    1 << 23
-)  # of a buffer, which the host lists: as many as the DRAM of a Wormhole has tiles of 2 KB, and some more
+# of a buffer, which the host lists: as many as the DRAM of a Wormhole has tiles of 2 KB, and some more
+MAX_SHARDS = 1 << 23
 LAYOUT_NAMES = ("INTERLEAVED", "SINGLE_BANK", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED")
 
 

@@ -31,7 +31,7 @@ def create_device(executor, r):
     from tensim.sim.chip.chip import Chip
 
     if r.device in executor.devices:
-        raise UsageError(f"device {r.device} is already open")
+        raise UsageError(f"device {r.device} is already open", hint="close it, or open another number")
     refuse_other_threads(r.device)
     arch = r.arch if isinstance(r.arch, Arch) else load_arch(r.arch)
     if not 1 <= r.num_hw_cqs <= arch["dispatch.max_queues"]:
@@ -64,7 +64,7 @@ def close_device(executor, r):
 
 def create_host_device(executor, r):
     if r.device in executor.hosts or r.device in executor.devices:
-        raise UsageError(f"device {r.device} is already open")
+        raise UsageError(f"device {r.device} is already open", hint="close it, or open another number")
     device = executor.hosts[r.device] = HostDevice(r.device, r.num_queues, executor.env)
     return device
 

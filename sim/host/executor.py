@@ -50,9 +50,8 @@ class Executor:
         self._under_way, self._deleted = 0, []  # commands in one another; deletions that came meanwhile
         self.rewrites = []  # each turns a record into the one that is carried out (`tensim.analysis.what_if`)
         self.observers = []  # called with (record, result) after each command
-        self.orders_itself = (
-            False  # who issues commands sees to their order: a command comes behind all that is over then
-        )
+        # who issues commands sees to their order: a command comes behind all that is over then
+        self.orders_itself = False
         # Those of `system` follow its commands: `check(record)` may refuse one, `add(record, result, host time of the call)` notes
         # it.  Others are there because systems that follow each other have one list: what dies of an older one is none of theirs.
         self.captures = []
@@ -103,7 +102,7 @@ class Executor:
         """An open, working device."""
         device = self.devices.get(number)
         if device is None:
-            raise UsageError(f"device {number} is not open")
+            raise UsageError(f"device {number} is not open", hint="create_device opens it")
         if device.failed is not None:
             raise UsageError(
                 f"device {number} stopped after an error: {device.failed}", hint="close it and open it again"

@@ -128,7 +128,7 @@ class ProgramSemaphore:
 @dataclass
 class Program:
     """A program; `manager`: (device session, sub-device manager) it last ran under; `changes`: how often it was changed;
-    `ready`: what the last enqueue made of it (`tensim.sim.host.executor.Ready`).
+    `ready`: what the last enqueue made of it (`tensim.sim.host.program_commands.Ready`).
     """
 
     id: int

@@ -152,31 +152,15 @@ def data_operation(m, thread, now):
         return issue_multicast(m, thread, now)
     if op == Op.NOC_ATOMIC_INC:
         return issue_word(
-            m,
-            thread,
-            now,
-            ATOMIC,
-            argument(t, 0),
-            argument(t, 1),
-            argument(t, 2),
-            argument(t, 3),
-            argument(t, 4),
+            m, thread, now, ATOMIC, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
             m.issue_atomic,
-        )
+        )  # fmt: skip
     if op == Op.NOC_INLINE_WRITE:
         value = (argument(t, 1) & 0xFFFFFFFF) | (argument(t, 2) << 32)
         return issue_word(
-            m,
-            thread,
-            now,
-            INLINE,
-            argument(t, 0),
-            value,
-            argument(t, 3),
-            argument(t, 4),
-            argument(t, 5),
+            m, thread, now, INLINE, argument(t, 0), value, argument(t, 3), argument(t, 4), argument(t, 5),
             m.issue_inline_write,
-        )
+        )  # fmt: skip
     if op == Op.RISCV_WAIT:
         return spin(m, thread, now)
     if op == Op.TIMESTAMP:

@@ -129,9 +129,8 @@ OUTPUT_VC = np.dtype(
         ("holder", "i2"),  # input VC that sends through it, or NOBODY; itself if that is no unicast from a router
     ]
 )
-QUEUE = np.dtype(
-    [("first", "i2"), ("count", "i2")]
-)  # of packets behind the front one of an input VC: a ring in `queued`
+# of packets behind the front one of an input VC: a ring in `queued`
+QUEUE = np.dtype([("first", "i2"), ("count", "i2")])
 _NUMBERS = 1 << INDEX_BITS  # of input VCs and output VCs for which a router has room
 ROUTER = np.dtype(
     [

@@ -14,6 +14,8 @@ N_VCS = 1 << VC_BITS
 REQUEST_VCS = 8
 STATIC_VCS = 4  # numbers of static VCs of requests: class (2) and VC of it (1)
 DEFAULT_VC = 1  # static VC of requests that name none (tt-metal's VC of unicast writes)
+COST_BITS = 10
+FLIT_COST = 1 << COST_BITS  # of one cycle: the unit of what flits cost
 PORT_BITS = 8
 PORT_TICKS = 1 << PORT_BITS  # per cycle: the unit of time of L1 ports
 PORT_STREAMS = 4  # that share an L1 port flit by flit: into it and out of it on both NoCs
@@ -201,13 +203,13 @@ def build_noc_params(arch):
     p["hop"], p["inject"] = arch["noc.hop_cycles"], arch["noc.niu_to_router_cycles"]
     p["buffer"], p["reserve"] = arch["noc.buffer_flits"], 2 * arch["noc.reserve_cycles_per_hop"]
     p["shared_buffer"], p["round_trip"] = arch["noc.shared_buffer_flits"], arch["noc.credit_round_trip_cycles"]
-    p["read_cost"] = round(arch["noc.read_flit_cycles"] * 1024)
-    p["write_cost"] = round(arch["noc.write_flit_cycles"] * 1024)
-    p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
+    p["read_cost"] = round(arch["noc.read_flit_cycles"] * FLIT_COST)
+    p["write_cost"] = round(arch["noc.write_flit_cycles"] * FLIT_COST)
+    p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * FLIT_COST)
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["dram_port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["dram.write_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
-    p["dram_cost"] = round(1024 * arch["noc.flit_bytes"] / arch["dram.bank_bytes_per_cycle"])
+    p["dram_cost"] = round(FLIT_COST * arch["noc.flit_bytes"] / arch["dram.bank_bytes_per_cycle"])
     p["chunk_flits"] = arch["dram.read_chunk_bytes"] // arch["noc.flit_bytes"]
     p["reallocation"] = arch["noc.reallocation_cycles"]
     p["dram_ports"], p["n_ports"] = p["tiles"] + arch.dram_banks, n_ports(arch)
@@ -233,5 +235,5 @@ def number_of(vc):
 
 @compiled(inline="always")
 def occupancy(cost, flits):
-    """Cycles in which a source emits a packet, at `cost` / 1024 cycles per flit: whole ones, and a link takes one flit a cycle."""
-    return max(flits, flits * cost >> 10)
+    """Cycles in which a source emits a packet, `cost` / FLIT_COST for each flit: whole ones, as a link takes one flit a cycle."""
+    return max(flits, flits * cost >> COST_BITS)

@@ -50,9 +50,8 @@ class RegisterChip:
         self._hosts = {name: physical}
         self._named[physical] = name
         self.network = Network(self)
-        self.observer = (
-            None  # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
-        )
+        # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
+        self.observer = None
         self._polled, self._value = None, None
         self.links = {}  # by name of an Ethernet tile (`tensim.sim.register_level.link.Link`)
         self.whole = self  # what runs when the host waits: the chip, or the chips that it is linked with

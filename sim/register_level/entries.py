@@ -1,10 +1,7 @@
 """Where a core begins when it leaves reset."""
 
 from tensim.sim.cores.coprocessor.registers import field_positions, register
-from tensim.sim.cores.coprocessor.state import (
-    BRISC,
-    NCRISC,
-)
+from tensim.sim.cores.coprocessor.state import BRISC, NCRISC
 from tensim.sim.register_level.core_sets import ETHERNET_ENTRIES, TENSIX
 
 # Where a core's program begins, by core, unless a register says otherwise (ISA: SoftReset.md)

@@ -12,10 +12,10 @@ import numpy as np
 from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, ETHERNET_BYTES
 
 QUEUES = {"wormhole_b0": 2, "blackhole": 3}
-QUEUE_BYTES, QUEUE_PLACE = 0x1000, 0xFFF  # of a queue's registers
+QUEUE_BYTES = 0x1000  # of a queue's registers
 COMMAND, STATUS = 0x4, 0x8  # places in a queue's registers
 SOURCE, SIZE, TARGET, SENT, VALUE = 0x14, 0x18, 0x1C, 0x30, 0x44
-RAW, DATA, REGISTER = 1, 2, 4  # commands
+DATA, REGISTER = 2, 4  # commands
 ONGOING = 1 << 16  # of STATUS: the queue takes no command; COMMAND reads as one, too
 WORD_BYTES = 16  # of which payloads are whole numbers
 LINK_STATUS = {"blackhole": 0xFFB9800C}  # reads as one while the link is up

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NIUS, NIU_BYTES = 0xFFB20000, 0x10000
+from tensim.sim.cores.coprocessor.tile_registers import NIUS
+
+NIU_BYTES = 0x10000
 N_NOCS = 2
 # by chip: bytes of a command buffer; AT_DATA, CMD_CTRL, NODE_ID, CLEAR_OUTSTANDING in it
 LAYOUTS = {"wormhole_b0": (0x400, 0x24, 0x28, 0x2C, 0x50), "blackhole": (0x800, 0x28, 0x40, 0x44, 0x60)}

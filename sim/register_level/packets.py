@@ -8,14 +8,14 @@ before the newest event: such a head comes to its first links behind others that
 
 import numpy as np
 
-from tensim.sim.cores.niu.transactions import IN_TARGET, TO_SOURCE, TO_TARGET, free_transaction
-from tensim.sim.dram.channel import dram_access, fragments_ticks, queue_ticks
+from tensim.sim.cores.niu.packets import access_dram, data_flits, prepare_request, prepare_response
+from tensim.sim.cores.niu.transactions import IN_TARGET, TO_SOURCE, TO_TARGET, free_transaction, take_transaction
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.tables import table
 from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, random_wait, send_multicast
-from tensim.sim.noc.packet import head_event, prepare
-from tensim.sim.noc.packet_state import DYNAMIC_VC, REQUEST, RESPONSE
+from tensim.sim.noc.packet import head_event
+from tensim.sim.noc.packet_state import DYNAMIC_VC
 from tensim.sim.state import (
     ATOMIC,
     INLINE,
@@ -23,9 +23,6 @@ from tensim.sim.state import (
     TILE_DRAM,
     WRITE,
     bank_of,
-    banks_of,
-    channels_of,
-    dram_params_of,
     event_heap_of,
     links_of,
     machine_table,
@@ -62,22 +59,11 @@ def note(notices, tag, what, cycle, tile, request):
 @compiled()
 def new_request(m, tag, kind, noc, source, target, size, answer):
     """A transaction of a tile; its key, behind the cycle, is the order of tiles, NoCs and requests."""
-    index = m.free_transaction
+    key = event_heap.make_key(event_heap.CLASS_NETWORK, source, noc, tag)
+    index = take_transaction(m, kind, source, noc, source, target, key)
     x = transactions_of(m)[index]
-    m.free_transaction = x.next_open
-    m.transactions_used += 1
-    x.kind, x.noc, x.source, x.target, x.size, x.stage = kind, noc, source, target, size, TO_TARGET
-    x.thread, x.value, x.posted, x.issued = source, tag, answer, m.now
-    x.key = event_heap.make_key(event_heap.CLASS_NETWORK, source, noc, tag)
-    x.staging = x.next_open = x.previous_open = x.trid = -1
-    packet = packets_of(m)[index]
-    packet.dynamic = packet.supplied = packet.static_vc = 0
+    x.size, x.value, x.posted = size, tag, answer
     return index
-
-
-@compiled(inline="always")
-def data_flits(m, size):
-    return 1 + (size + m.flit_bytes - 1) // m.flit_bytes
 
 
 @compiled()
@@ -85,19 +71,13 @@ def send(machine, tag, kind, noc, source, target, address, size, vc, answer, tim
     """Put a request into its tile's NIU at cycle `time`; `source`, `target`: tiles by number, `vc`: as packets have it."""
     m = machine_table(machine)[0]
     index = new_request(m, tag, kind, noc, source, target, size, answer)
-    x, packet, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
+    x, packet = transactions_of(m)[index], packets_of(m)[index]
     x.address = address
-    prepare(p, packet, noc, source, target, data_flits(m, size) if kind == WRITE else 1, REQUEST, p.write_cost)
-    packet.awaits_response = 1 if kind == READ else 0
     if vc == DYNAMIC_VC:
         packet.dynamic = 1
     else:
         packet.static_vc = vc
-    if kind == WRITE and tiles_of(m)[target].kind == TILE_DRAM:
-        dram = dram_params_of(m)[0]
-        packet.dram_queue = m.n_tiles + bank_of(m, target, address)
-        packet.dram_queue_ticks, packet.dram_queue_room = queue_ticks(dram, size)
-        packet.fragments_ticks = fragments_ticks(dram, size) if packet.dynamic != 0 else 0
+    prepare_request(m, index, data_flits(m, size) if kind == WRITE else 1)
     schedule(m, time, x.key, index)
 
 
@@ -149,7 +129,8 @@ def request_event(m, notices, index, now):
     if x.stage == TO_RECEIVERS:
         return reserve_path(m, notices, index, now)
     if x.stage == IN_TARGET:
-        return send_back(m, notices, index, now)
+        prepare_response(m, index)
+        return move(m, notices, index, now)
     if packets_of(m)[index].delivered == 0:
         return move(m, notices, index, now)
     if x.stage == TO_SOURCE:
@@ -173,30 +154,7 @@ def served_at(m, index, now):
     x = transactions_of(m)[index]
     if tiles_of(m)[x.target].kind != TILE_DRAM:
         return now + (m.l1_noc_latency if x.kind == READ else m.l1_noc_write_latency)
-    bank, packet = bank_of(m, x.target, x.address), packets_of(m)[index]
-    done = dram_access(
-        channels_of(m), banks_of(m), dram_params_of(m)[0], bank, x.address % m.bank_bytes, x.size, x.kind != READ, now,
-        x.noc, packet.mixed, x.thread,
-    )  # fmt: skip
-    ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].drained)
-    if x.kind == READ:
-        packet.supplied = channels_of(m)[bank].supplied
-    return done
-
-
-@compiled()
-def send_back(m, notices, index, now):
-    """Data or an acknowledgement begin their way back; returns the cycle of the packet's next event, or -1."""
-    x, p = transactions_of(m)[index], noc_params_of(m)[0]
-    flits, cost = 1, 1024
-    if x.kind == READ:
-        flits, cost = data_flits(m, x.size), p.read_cost
-        if tiles_of(m)[x.target].kind == TILE_DRAM:  # the first chunk is there as a whole
-            chunk = min(flits, p.chunk_flits)
-            cost = (chunk * 1024 + (flits - chunk) * p.dram_cost) // flits
-    x.stage = TO_SOURCE
-    prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
-    return move(m, notices, index, now)
+    return access_dram(m, index, bank_of(m, x.target, x.address), now)
 
 
 @compiled()

@@ -12,9 +12,7 @@ from tensim.sim.cores.coprocessor.baby_core import (
     decode,
 )
 from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
-from tensim.sim.cores.coprocessor.tile_registers import (
-    MOVER_COMMAND,
-)
+from tensim.sim.cores.coprocessor.tile_registers import MOVER_COMMAND
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.register_level.core_sets import TENSIX
 

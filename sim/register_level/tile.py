@@ -7,17 +7,10 @@ there before, as with the caches of silicon.
 
 import numpy as np
 
-from tensim.sim.cores.coprocessor.baby_core import (
-    BLOCKED,
-    ENDED,
-)
+from tensim.sim.cores.coprocessor.baby_core import BLOCKED, ENDED
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
-from tensim.sim.cores.coprocessor.debug_registers import (
-    DEBUG,
-    DEBUG_BYTES,
-    SOFT_RESET,
-)
+from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_PLACES
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import WATCHES_L1, mailbox_of
@@ -33,13 +26,7 @@ from tensim.sim.cores.coprocessor.state import (
     WORMHOLE,
 )
 from tensim.sim.cores.coprocessor.stream_registers import write_stream
-from tensim.sim.cores.coprocessor.tile_registers import (
-    ETHERNET,
-    STREAMS,
-    STREAMS_END,
-    TDMA,
-    WORMHOLE_RAM_LOAD,
-)
+from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, NIUS, STREAMS, STREAMS_END, TDMA, WORMHOLE_RAM_LOAD
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
@@ -49,7 +36,7 @@ from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.entries import entry_of
 from tensim.sim.register_level.ethernet import EthernetRegisters
-from tensim.sim.register_level.niu import NIUS, Niu
+from tensim.sim.register_level.niu import Niu
 from tensim.sim.register_level.shown import show
 from tensim.sim.register_level.text import MOVER_IDLE, MOVER_STATUS, Text
 

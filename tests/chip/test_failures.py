@@ -191,8 +191,7 @@ def test_misuse_of_buffers_and_barriers(checked, kernel_function, kind):
 
 
 @pytest.mark.parametrize(
-    ("kernel_function", "kind"),
-    [(use_dst_beyond_capacity, "dst_index"), (use_dst_without_acquire, "dst_not_acquired")],
+    ("kernel_function", "kind"), [(use_dst_beyond_capacity, "dst_index"), (use_dst_without_acquire, "dst_not_acquired")]
 )
 def test_dst_misuse(checked, kernel_function, kind):
     with pytest.raises(ProgramError) as caught:

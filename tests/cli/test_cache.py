@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tensim.cli.main import main
 from tensim.sim.engine import cache
+from tests.commands import exit_code
 
 OLD = time.time() - 40 * 86400
 
@@ -34,9 +34,7 @@ def root(tmp_path, monkeypatch):
 
 
 def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(["cache", *arguments])
-    assert end.value.code == 0
+    assert exit_code("cache", *arguments) == 0
     return capsys.readouterr().out
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tensim.cli.main import main
 from tensim.library import processes
 from tensim.sim import errors
 from tensim.ttnn import runner
+from tests.commands import exit_code
 
 ROOT = Path(__file__).parents[2]
 TABLE = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs/commands.md").read_text(), re.MULTILINE)
@@ -38,6 +38,4 @@ def test_every_code_is_in_the_table():
     ],
 )
 def test_commands_end_with_them(arguments, code, capsys):
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    assert end.value.code == code
+    assert exit_code(*arguments) == code

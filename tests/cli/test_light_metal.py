@@ -5,16 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tensim.cli.main import main
 from tensim.traces.light_metal.write import sealed
-
-
-def tensim(capsys, *arguments):
-    """(exit code, standard output, standard error) of a command in this process."""
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return end.value.code, streams.out, streams.err
+from tests.commands import tensim
 
 
 def capture(capsys, path, *options, name="eltwise_add", shape="64x64"):

@@ -10,21 +10,13 @@ from pathlib import Path
 import pytest
 
 from tensim.cli.groups import explicit_json
-from tensim.cli.main import main
 from tensim.examples import EXAMPLES
+from tests.commands import tensim
 
 SUMMARY_KEYS = {
     "arch", "cycles", "device_seconds", "host_seconds", "verified", "numerics", "noc_model", "seed", "breakdown", "noc", "dram",
     "flops", "flops_utilization", "warnings", "bounded_by",
 }  # fmt: skip
-
-
-def tensim(capsys, *arguments):
-    """(exit code, standard output, standard error) of a command in this process."""
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    streams = capsys.readouterr()
-    return end.value.code, streams.out, streams.err
 
 
 def test_examples_are_listed(capsys):

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tensim.cli.main import main
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.chip import Chip
 from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, kept_cycles, replay
 from tensim.sim.errors import UsageError
+from tests.commands import tensim
 
 ARCH = load_arch("wormhole_b0")
 PAGE = 2048
@@ -167,13 +167,6 @@ def test_an_issuer_that_is_no_worker_is_refused(chip):
 
 
 # --- the command
-
-
-def tensim(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return end.value.code, streams.out, streams.err
 
 
 # A recording has no addresses, so rows of DRAM are met in another order.  Refreshes, whose phase is another, are too rare here

@@ -5,15 +5,9 @@ import json
 
 import pytest
 
-from tensim.cli.main import main
 from tensim.cli.sweep import parse_over
 from tensim.sim.errors import UsageError
-
-
-def command(*arguments):
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return end.value.code
+from tests.commands import exit_code
 
 
 def test_values_are_divided_at_commas_outside_brackets():
@@ -43,7 +37,7 @@ def test_a_sweep_writes_a_table_and_says_how_far_it_is(tmp_path, capsys):
     folder, file = tmp_path / "table", tmp_path / "rows.json"
     words = ("sweep", "eltwise_add", "--shape", "64x64", "--numerics", "off", "--over", "noc.hop_cycles=3,5,-1",
              "-o", folder, "--processes", "2")  # fmt: skip
-    assert command(*words, "--json", file) == 0
+    assert exit_code(*words, "--json", file) == 0
     shown = capsys.readouterr()
     assert "3 points, 1 failed" in shown.out and "3 of 3 points, 1 failed" in shown.err
     data = json.loads(file.read_text())
@@ -51,17 +45,17 @@ def test_a_sweep_writes_a_table_and_says_how_far_it_is(tmp_path, capsys):
     assert data["rows"][0]["cycles"] < data["rows"][1]["cycles"] and data["rows"][2]["cycles"] is None
     rows = list(csv.DictReader((folder / "results.csv").read_text().splitlines()))
     assert {row["noc.hop_cycles"] for row in rows} == {"3", "5", "-1"}
-    assert command(*words) == 0 and "all are in the table" in capsys.readouterr().err
+    assert exit_code(*words) == 0 and "all are in the table" in capsys.readouterr().err
 
 
 def test_several_programs_need_no_name(tmp_path, capsys):
     over = ("--over", "program=eltwise_add,dram_loopback", "--over", "shape=64x64")
-    assert command("sweep", *over, "-o", tmp_path / "table", "--processes", 1) == 0
+    assert exit_code("sweep", *over, "-o", tmp_path / "table", "--processes", 1) == 0
     assert "2 points, 0 failed" in capsys.readouterr().out
 
 
 def test_when_every_point_fails_so_does_the_command(tmp_path, capsys):
-    assert command("sweep", "add_integers", "--over", "noc.hop_cycles=-1,-2", "-o", tmp_path / "t") == 1
+    assert exit_code("sweep", "add_integers", "--over", "noc.hop_cycles=-1,-2", "-o", tmp_path / "t") == 1
     assert "every point failed, the first one: usage" in capsys.readouterr().err
 
 
@@ -79,10 +73,10 @@ def test_when_every_point_fails_so_does_the_command(tmp_path, capsys):
     ],
 )
 def test_wrong_input_ends_in_2(words, message, tmp_path, capsys):
-    assert command("sweep", *words, "-o", tmp_path / "table") == 2
+    assert exit_code("sweep", *words, "-o", tmp_path / "table") == 2
     assert message in capsys.readouterr().err and not (tmp_path / "table").exists()
 
 
 def test_a_sweep_needs_a_folder(capsys):
-    assert command("sweep", "add_integers", "--over", "seed=1") == 2
+    assert exit_code("sweep", "add_integers", "--over", "seed=1") == 2
     assert "'-o'" in capsys.readouterr().err

@@ -7,18 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from tensim.cli.main import main
 from tensim.runtime import Binary, System
 from tensim.sim.arch.loader import architectures
+from tests.commands import tensim
 from tests.runtime.programs import pair_program, vector
-
-
-def tensim(capsys, *arguments):
-    """(exit code, standard output, standard error) of a command in this process."""
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return end.value.code, streams.out, streams.err
 
 
 def as_json(capsys, *arguments, code=0):

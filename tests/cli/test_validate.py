@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tensim.cli.main import main
+from tests.commands import tensim
 
 ROW = {
     "arch": "wormhole_b0", "pattern": "ONE_TO_ONE", "direction": "write", "memory": "L1", "mechanism": "UNICAST",
@@ -32,9 +32,7 @@ def table(tmp_path):
 
 def run(capsys, *arguments):
     """(exit code, standard output, standard error) of `tensim validate noc`."""
-    with pytest.raises(SystemExit) as exit_:
-        main(["validate", "noc", *arguments])
-    return exit_.value.code, *capsys.readouterr()
+    return tensim(capsys, "validate", "noc", *arguments)
 
 
 def test_a_foreign_file_is_named_and_nothing_else_is_printed(capsys, tmp_path):
@@ -47,10 +45,8 @@ def test_a_foreign_file_is_named_and_nothing_else_is_printed(capsys, tmp_path):
 
 def test_missing_sources_are_said_once_and_no_row_is_tried(capsys, table, monkeypatch):
     monkeypatch.delenv("TENSIM_LLK", raising=False)
-    with pytest.raises(SystemExit) as exit_:
-        main(["validate", "instruction", table(ROW)])
-    out, err = capsys.readouterr()
-    assert (exit_.value.code, out) == (2, "")
+    code, out, err = tensim(capsys, "validate", "instruction", table(ROW))
+    assert (code, out) == (2, "")
     assert err.count("the vendor's LLK sources are not here") == 1 and "TENSIM_LLK" in err
 
 

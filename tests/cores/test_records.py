@@ -13,7 +13,3 @@ def test_columns_of_a_circular_buffer_are_fields_of_its_record():
     assert set(POINTERS) < fields.keys() & columns.keys()
     assert state.CIRCULAR_BUFFER_BYTES == 8 * ctx.CB_WORDS
     assert state.CIRCULAR_BUFFER["level_cycles"].shape == (ctx.CB_LEVELS,)
-
-
-def test_counters_of_both_nocs_stand_before_what_a_thread_saves():
-    assert 2 * state.NOC_COUNTER_BYTES == 8 * state.SAVED_STATE

@@ -8,20 +8,17 @@ import time
 
 import pytest
 
-from tensim.cli.main import main
+from tests.commands import tensim
 
 TENSIM = [sys.executable, "-m", "tensim"]
 
 
-def tensim(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(["debug", *map(str, arguments)])
-    streams = capsys.readouterr()
-    return end.value.code, streams.out, streams.err
+def debug(capsys, *arguments):
+    return tensim(capsys, "debug", *arguments)
 
 
 def test_commands_and_json(program, capsys):
-    code, out, _ = tensim(capsys, program, "-c", "break taker.cpp:8; continue", "-c", "cbs", "--json")
+    code, out, _ = debug(capsys, program, "-c", "break taker.cpp:8; continue", "-c", "cbs", "--json")
     told = json.loads(out)
     assert code == 0 and told["ended"] == "left" and told["not_run"] == []
     assert [one["reason"] for one in told["stops"]] == ["start", "breakpoint"]
@@ -29,32 +26,32 @@ def test_commands_and_json(program, capsys):
 
 
 def test_a_comment_among_commands_is_passed_over(program, capsys):
-    code, out, _ = tensim(capsys, program, "-c", "threads; # where they stand", "--json")
+    code, out, _ = debug(capsys, program, "-c", "threads; # where they stand", "--json")
     assert code == 0 and json.loads(out)["answers"][1]["answer"] is None
 
 
 def test_a_deadlock(program, capsys, tmp_path):
     script = tmp_path / "commands"
     script.write_text("# to the end\ncontinue\n")
-    code, out, err = tensim(capsys, program, "--param", "taken=4", "-x", script, "-c", "why")
+    code, out, err = debug(capsys, program, "--param", "taken=4", "-x", script, "-c", "why")
     assert code == 1 and "taker.cpp:6 for cb_wait_front(0, 1)" in out and err.startswith("error: deadlock")
 
 
 def test_a_mistake_is_reported_with_what_was_not_run(program, capsys):
-    code, out, err = tensim(capsys, program, "-c", "bogus; continue", "--json")
+    code, out, err = debug(capsys, program, "-c", "bogus; continue", "--json")
     told = json.loads(out)
     assert code == 2 and told["error"]["kind"] == "usage" and told["not_run"] == ["bogus", "continue"]
     assert "no command 'bogus'" in err
 
 
 def test_commands_that_are_left(program, capsys):
-    code, _, err = tensim(capsys, program, "-c", "break taker.cpp:8 if cycle < 0; continue; continue; cbs")
+    code, _, err = debug(capsys, program, "-c", "break taker.cpp:8 if cycle < 0; continue; continue; cbs")
     assert code == 0 and "2 commands were not run: the program has ended" in err
 
 
 def test_a_trace(program, capsys, tmp_path):
     file = tmp_path / "trace.txt"
-    code, out, _ = tensim(capsys, program, "--trace-instructions", "1,2:BRISC", file, "--json")
+    code, out, _ = debug(capsys, program, "--trace-instructions", "1,2:BRISC", file, "--json")
     assert code == 0 and json.loads(out)["traced_instructions"] == len(file.read_text().splitlines()) - 1 > 20
 
 
@@ -68,7 +65,7 @@ def test_a_trace(program, capsys, tmp_path):
     ],
 )
 def test_wrong_usage(program, capsys, arguments):
-    assert tensim(capsys, program, *arguments)[0] == 2
+    assert debug(capsys, program, *arguments)[0] == 2
 
 
 def test_commands_of_standard_input(program):

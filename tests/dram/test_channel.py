@@ -5,14 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensim.sim.arch import load_arch
-from tensim.sim.dram.channel import (
-    TICKS,
-    build_banks,
-    build_channels,
-    build_dram_params,
-    dram_access,
-    queue_ticks,
-)
+from tensim.sim.dram.channel import TICKS, build_banks, build_channels, build_dram_params, dram_access, queue_ticks
 from tensim.sim.errors import UsageError
 
 LATER = 150  # cycles: past the refresh window at the start of time

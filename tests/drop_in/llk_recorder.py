@@ -29,9 +29,8 @@ PIECE = 2048  # bytes of a write
 LOAD = 1  # kind of a segment of an ELF file: PT_LOAD
 FIRMWARE = "brisc.elf"  # is loaded once in a process, whatever the tests
 OPTIONS = ["--run-simulator", "-q", "--tb=short", "-o", "log_cli=false", "-p", "no:cacheprovider"]
-OWN_ERROR = re.compile(
-    r"^tensim: ([^\n]+)", re.M
-)  # of our device, which goes on; the functional simulator ends the process
+# of our device, which goes on; the functional simulator ends the process
+OWN_ERROR = re.compile(r"^tensim: ([^\n]+)", re.M)
 LONGEST = 2000  # characters of a reason that are kept: its end
 
 

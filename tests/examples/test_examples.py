@@ -180,11 +180,7 @@ def test_multicast_pads_ragged_shapes(device):
 
 
 def plan(shape, grid, l1_bytes=L1_BYTES, **settings):
-    settings = {
-        "topology": Topology.ROWS_COLUMNS,
-        "dtype": DataFormat.Float16_b,
-        "fp32_dest_acc_en": False,
-    } | settings
+    settings = {"topology": Topology.ROWS_COLUMNS, "dtype": DataFormat.Float16_b, "fp32_dest_acc_en": False} | settings
     return make_plan(shape, grid, Settings(**settings), l1_bytes)
 
 

@@ -204,10 +204,7 @@ def test_column_major_shards(device):
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    tensor=st.tuples(st.integers(1, 9), st.integers(1, 9)),
-    shard=st.tuples(st.integers(1, 4), st.integers(1, 4)),
-)
+@given(tensor=st.tuples(st.integers(1, 9), st.integers(1, 9)), shard=st.tuples(st.integers(1, 4), st.integers(1, 4)))
 def test_sharded_round_trip(tensor, shard):
     import sys
 
@@ -293,11 +290,7 @@ def test_shard_specifications_that_disagree(device):
     layout = tt.TensorMemoryLayout
     bad_page = tt.ShardSpecBuffer(tt.ShardSpec(grid, (48, 32)), (32, 32), (2, 1))
     bad_pages = tt.ShardSpecBuffer(tt.ShardSpec(grid, (32, 32)), (32, 32), (3, 1))
-    for spec, message in (
-        (bad_page, "multiple of the page shape"),
-        (bad_pages, "3x1 pages"),
-        (None, "needs"),
-    ):
+    for spec, message in ((bad_page, "multiple of the page shape"), (bad_pages, "3x1 pages"), (None, "needs")):
         config = tt.ShardedBufferConfig(device, 128, 64, tt.BufferType.L1, layout.HEIGHT_SHARDED, spec)
         with pytest.raises(UsageError, match=message):
             tt.create_buffer(config)

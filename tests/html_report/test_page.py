@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from tensim.analysis.verdict import headline
-from tensim.cli.main import main
 from tensim.html_report import figures
 from tensim.html_report.page import html_page
 from tensim.html_report.sources import sources
 from tensim.results.result import Result
 from tensim.running.programs import Settings, run_program
+from tests.commands import exit_code
 
 TTNN_PROGRAM = Path(__file__).parents[1] / "tool_files" / "ttnn_copy.py"
 HOSTILE = '<script>alert("x")</script>&<b>'
@@ -195,9 +195,7 @@ def test_a_result_of_an_older_tensim_is_shown(data):
 
 def test_a_run_without_arithmetic_has_no_roofline(tmp_path):
     path = tmp_path / "page.html"
-    with pytest.raises(SystemExit) as left:
-        main(["run", "add_integers", "--html", str(path)])
-    assert left.value.code == 0 and "Roofline" not in path.read_text()
+    assert exit_code("run", "add_integers", "--html", str(path)) == 0 and "Roofline" not in path.read_text()
 
 
 # --- commands
@@ -208,17 +206,13 @@ def test_commands_refuse_another_suffix_and_several_files(tmp_path, capsys):
         (["run", "add_integers", "--html", str(tmp_path / "page.txt")], "must end in"),
         (["replay", "a.bin", "b.bin", "--html", str(tmp_path / "page.html")], "--html is for one file"),
     ):
-        with pytest.raises(SystemExit) as left:
-            main(arguments)
-        assert left.value.code == 2 and said in capsys.readouterr().err
+        assert exit_code(*arguments) == 2 and said in capsys.readouterr().err
 
 
 def test_a_replay_has_a_page(tmp_path):
     file, path = tmp_path / "program.bin", tmp_path / "page.html"
     run_program(Settings(program="eltwise_add", shape="64x64", capture=str(file)))
-    with pytest.raises(SystemExit) as left:
-        main(["replay", str(file), "--html", str(path)])
-    assert left.value.code == 0 and "program.bin" in path.read_text()
+    assert exit_code("replay", str(file), "--html", str(path)) == 0 and "program.bin" in path.read_text()
 
 
 def test_the_page_of_advise_tells_what_each_change_saves(tmp_path):
@@ -235,9 +229,7 @@ def test_the_page_of_advise_tells_what_each_change_saves(tmp_path):
         "--json",
         str(told),
     ]
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert left.value.code == 0
+    assert exit_code(*arguments) == 0
     text, data = "".join(Elements(path.read_text()).text), json.loads(told.read_text())
     for one in data["what_if"]:
         assert one["description"] in text and f"{one['cycles']:,}" in text

@@ -158,10 +158,7 @@ EXCUSES = {
         OVERFLOW,
         Excuse("2 ** y overflows, or is flushed, before the product", lambda x, y: ~(np.abs(y) < 126), FLOATS),
     ),
-    "floor_div": (
-        OVERFLOW,
-        COARSE,
-    ),
+    "floor_div": (OVERFLOW, COARSE),
     "div floor": (OVERFLOW, COARSE),
     "div trunc": (OVERFLOW, COARSE),
     "bias_gelu": (OVERFLOW,),

@@ -69,10 +69,7 @@ def test_cycles_after_a_failure_are_those_without_it(library):
     """The failure leaves packets and waiting threads behind, which must not meet the next program."""
     rows = []
     for more in ("", "message(fails, tensor)\n"):
-        done = library.run(
-            program(WAITS, f"{more}operation(tensor)"),
-            options=("--set", "dram.t_refi_ns=100000000"),
-        )
+        done = library.run(program(WAITS, f"{more}operation(tensor)"), options=("--set", "dram.t_refi_ns=100000000"))
         assert done.returncode == 0, done.stderr
         rows.append([line for line in done.stderr.splitlines() if "ttnn.copy" in line])
     assert rows[0] == rows[1] and len(rows[0]) == 1

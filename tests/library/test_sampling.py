@@ -113,9 +113,8 @@ def test_a_sampled_run_against_the_full_one(library, tmp_path):
     }
     assert sum("sampled" in one for one in sampled["operations"]) == 37
     assert "3 launches were simulated, 37 took the time of equal ones" in said and sampled["numerics"] == "off"
-    done = library.run(
-        program, options=("--sample", "--numerics", "fast", "--json", str(file))
-    )  # for kernels that read data
+    # for kernels that read data
+    done = library.run(program, options=("--sample", "--numerics", "fast", "--json", str(file)))
     assert json.loads(file.read_text())["numerics"] == "fast", done.stderr
 
 

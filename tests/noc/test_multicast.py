@@ -48,8 +48,7 @@ def test_multicast_reaches_workers_only_and_uses_each_link_once():
 
 
 @pytest.mark.parametrize(
-    ("corners", "source", "depth"),
-    [((1, 1, 2, 2), (1, 1), 2), ((1, 1, 3, 3), (1, 1), 4), ((1, 1, 9, 1), (1, 1), 8)],
+    ("corners", "source", "depth"), [((1, 1, 2, 2), (1, 1), 2), ((1, 1, 3, 3), (1, 1), 4), ((1, 1, 9, 1), (1, 1), 8)]
 )
 def test_unlinked_multicast_period(corners, source, depth):
     """16 H + F + 5 cycles from one unlinked multicast to the next (H even), F flits (docs/hardware/noc.md#multicast).

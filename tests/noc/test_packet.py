@@ -183,10 +183,7 @@ def test_a_blocked_packet_holds_the_links_behind_it():
 
 def test_a_blocked_packet_that_fits_into_a_buffer_holds_no_link():
     """A short packet waits in the input buffer of the router, off the link it came over."""
-    busy, waits = (
-        (0, 0, tile(5, 2), tile(5, 5), 257),
-        (0, 0, tile(1, 2), tile(5, 5), WORMHOLE["noc.buffer_flits"]),
-    )
+    busy, waits = ((0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), WORMHOLE["noc.buffer_flits"]))
     behind = (100, 0, tile(2, 2), tile(4, 2), 1)
     assert delivered(busy, waits, behind)[2] == delivered(behind)[0]
 

@@ -6,15 +6,9 @@ import json
 import pytest
 
 import tensim as tt
-from tensim.cli.main import main
 from tensim.results.comparison import SECTIONS
 from tensim.sim.errors import UsageError
-
-
-def command(*arguments):
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return end.value.code
+from tests.commands import exit_code
 
 
 @pytest.fixture(scope="module")
@@ -157,17 +151,17 @@ def test_cycles_from_nothing_are_more_than_any_share(before):
 
 
 def test_exit_status_without_and_with_a_limit(files, capsys):
-    assert command("compare", *files) == 0
+    assert exit_code("compare", *files) == 0
     assert "most moved" in capsys.readouterr().out
-    assert command("compare", *files, "--fail-above", "0.5%") == 1
+    assert exit_code("compare", *files, "--fail-above", "0.5%") == 1
     assert "more than 0.500%" in capsys.readouterr().err
-    assert command("compare", *files, "--fail-above", "500 %") == 0
-    assert command("compare", files[0], files[0], "--fail-above", "0") == 0
+    assert exit_code("compare", *files, "--fail-above", "500 %") == 0
+    assert exit_code("compare", files[0], files[0], "--fail-above", "0") == 0
 
 
 def test_json_has_every_section(files, tmp_path):
     file = tmp_path / "moved.json"
-    assert command("compare", *files, "--fail-above", "0.5%", "--json", file) == 1
+    assert exit_code("compare", *files, "--fail-above", "0.5%", "--json", file) == 1
     data = json.loads(file.read_text())
     assert data["exceeded"] is True and data["fail_above"] == 0.005 and data["same"] is False
     assert set(SECTIONS) <= set(data) and data["cycles"]["relative"] > 0.005
@@ -177,12 +171,12 @@ def test_json_has_every_section(files, tmp_path):
 def test_run_folders_and_files_can_be_compared_with_each_other(before, after, tmp_path):
     after.save(tmp_path)
     assert tt.compare(before, tmp_path).cycles.after == after.cycles
-    assert command("compare", tmp_path, tmp_path / "result.json", "--fail-above", "0%") == 0
+    assert exit_code("compare", tmp_path, tmp_path / "result.json", "--fail-above", "0%") == 0
 
 
 @pytest.mark.parametrize("limit", ["", "much", "-1%", "nan", "inf%"])
 def test_a_limit_that_is_none_is_refused(files, limit, capsys):
-    assert command("compare", *files, "--fail-above", limit) == 2
+    assert exit_code("compare", *files, "--fail-above", limit) == 2
     assert "as 0.5%" in capsys.readouterr().err
 
 
@@ -192,8 +186,8 @@ def test_a_limit_that_is_none_is_refused(files, limit, capsys):
 def test_what_cannot_be_compared_ends_in_2(files, text, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text(text)
-    assert command("compare", files[0], broken) == command("compare", broken, files[0]) == 2
-    assert command("compare", files[0], tmp_path / "absent.json") == command("compare", files[0], tmp_path) == 2
+    assert exit_code("compare", files[0], broken) == exit_code("compare", broken, files[0]) == 2
+    assert exit_code("compare", files[0], tmp_path / "absent.json") == exit_code("compare", files[0], tmp_path) == 2
 
 
 @pytest.mark.parametrize(
@@ -202,6 +196,6 @@ def test_what_cannot_be_compared_ends_in_2(files, text, tmp_path):
 def test_other_schemas_and_damaged_results_end_in_2(files, change, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps(json.loads(files[0].read_text()) | change))
-    assert command("compare", files[0], broken) == 2
+    assert exit_code("compare", files[0], broken) == 2
     with pytest.raises(UsageError):
         tt.compare(files[0], broken)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import tensim as tt
-from tensim.cli.main import main
 from tensim.results.code_digest import code_digest
 from tensim.results.result import ALWAYS, SCHEMA_VERSION
 from tensim.running.runnable import find_program
 from tensim.sim.errors import UsageError
+from tests.commands import exit_code
 from tests.sweeps.programs import COPY
 
 CONTRACT = """
@@ -19,12 +19,6 @@ CONTRACT = """
     warnings bounded_by units lines loops operations
 """.split()  # keys of docs/design.md#9-machine-readable-output
 WALL = {"host_seconds"}  # of this machine
-
-
-def command(*arguments):
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return end.value.code
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +36,7 @@ def test_figures_are_typed_and_their_names_say_the_unit(result):
 
 def test_the_keys_of_the_command_line_stay_at_top_level(result, tmp_path):
     file = tmp_path / "run.json"
-    assert command("run", "eltwise_add", "--shape", "64x64", "--seed", "3", "--image-hash", "--json", file) == 0
+    assert exit_code("run", "eltwise_add", "--shape", "64x64", "--seed", "3", "--image-hash", "--json", file) == 0
     data = json.loads(file.read_text())
     assert not set(CONTRACT) - set(data)
     mine = json.loads(json.dumps(result.to_dict()))
@@ -161,7 +155,7 @@ def test_a_setting_that_does_not_exist_is_named():
 def test_a_run_folder_holds_result_configuration_and_log(tmp_path):
     folder = tmp_path / "new" / "folder"
     assert (
-        command("run", "add_integers", "--set", "noc.hop_cycles=12", "-o", folder, "--json", tmp_path / "x.json") == 0
+        exit_code("run", "add_integers", "--set", "noc.hop_cycles=12", "-o", folder, "--json", tmp_path / "x.json") == 0
     )
     assert sorted(path.name for path in folder.iterdir()) == ["configuration.yaml", "log.txt", "result.json"]
     assert tt.Result.load(folder).identity["overrides"] == {"noc.hop_cycles": 12}
@@ -189,7 +183,7 @@ def test_a_run_that_fails_leaves_its_error_in_the_log_and_no_result(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_run(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert command("run", "add_integers", "-o", tmp_path / "file" / "folder") == 2
+    assert exit_code("run", "add_integers", "-o", tmp_path / "file" / "folder") == 2
     assert "cannot write the folder" in capsys.readouterr().err
 
 
@@ -198,8 +192,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(tmp_path, cap
 
 def test_a_replay_has_a_result_of_the_same_kernels(tmp_path):
     binary, folder = tmp_path / "a.bin", tmp_path / "replayed"
-    assert command("capture", "eltwise_add", "--shape", "64x64", "-o", binary, "--json", tmp_path / "c.json") == 0
-    assert command("replay", binary, "-o", folder) == 0
+    assert exit_code("capture", "eltwise_add", "--shape", "64x64", "-o", binary, "--json", tmp_path / "c.json") == 0
+    assert exit_code("replay", binary, "-o", folder) == 0
     captured, replayed = tt.Result.load(tmp_path / "c.json"), tt.Result.load(folder)
     assert replayed.cycles == captured.cycles
     assert replayed.identity["arguments_sha256"] == captured.identity["arguments_sha256"]

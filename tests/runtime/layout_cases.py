@@ -88,9 +88,8 @@ def layouts(draw, desc, dtypes=DTYPES, spaces=tuple(MemSpace)):
     if not dtype.block_bits:
         paddings += ["one"] if dtype.is_integer else ["one", "inf", "-inf"]
     kinds = ["interleaved"] if space.on_host else DISTRIBUTIONS
-    kind = draw(
-        st.sampled_from([item for item in kinds if space == MemSpace.L1 or item != "block"])
-    )  # banks form a row
+    # banks form a row
+    kind = draw(st.sampled_from([item for item in kinds if space == MemSpace.L1 or item != "block"]))
     grid = BANKS if space == MemSpace.DRAM else GRID
     spread = distribution(kind, desc.shape, tiling, tile, grid)
     return Layout(space, tiling, tile, dtype, spread, draw(st.sampled_from(paddings)))

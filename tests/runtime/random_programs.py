@@ -9,14 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tensim.runtime import (
-    ANY,
-    DType,
-    Interleaved,
-    Layout,
-    MemSpace,
-    TensorDesc,
-)
+from tensim.runtime import ANY, DType, Interleaved, Layout, MemSpace, TensorDesc
 from tensim.runtime.errors import LayoutUnsupported
 from tests.runtime.layout_cases import BANKS, DISTRIBUTIONS, GRID, distribution
 

@@ -5,17 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tensim.runtime import (
-    Affinity,
-    Binary,
-    Promise,
-    Tensor,
-    allocate_output_tensor,
-    evaluate,
-    submit,
-    to_layout,
-    wait,
-)
+from tensim.runtime import Affinity, Binary, Promise, Tensor, allocate_output_tensor, evaluate, submit, to_layout, wait
 from tensim.runtime.errors import LayoutMismatch
 from tests.runtime.programs import DRAM, ideal, info, pair_program, vector
 

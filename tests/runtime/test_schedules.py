@@ -95,26 +95,28 @@ def schedule(overhead, body, upload=U, download=D):
         return (system.host_ns - begun) / US
 
 
-def test_waiting_after_every_step(overhead):  # G1
-    def body(system, device, binary, host):
-        x, y = device_tensor(device), device_tensor(device)
-        for _ in range(N):
-            wait(upload(system, host, x, QUEUE0))
-            wait(run(device, binary, x, y))
-            wait(y.to_host(queue=QUEUE0))
+def eager(system, device, binary, host):
+    x, y = device_tensor(device), device_tensor(device)
+    for _ in range(N):
+        wait(upload(system, host, x, QUEUE0))
+        wait(run(device, binary, x, y))
+        wait(y.to_host(queue=QUEUE0))
 
-    assert schedule(overhead, body) == N * (P + U + R + D) == 1520
+
+def one_queue(system, device, binary, host):
+    x, y = device_tensor(device), device_tensor(device)
+    for _ in range(N):
+        upload(system, host, x, QUEUE0)
+        run(device, binary, x, y)
+        y.to_host(queue=QUEUE0)
+
+
+def test_waiting_after_every_step(overhead):  # G1
+    assert schedule(overhead, eager) == N * (P + U + R + D) == 1520
 
 
 def test_one_queue_hides_the_preparation(overhead):  # G2
-    def body(system, device, binary, host):
-        x, y = device_tensor(device), device_tensor(device)
-        for _ in range(N):
-            upload(system, host, x, QUEUE0)
-            run(device, binary, x, y)
-            y.to_host(queue=QUEUE0)
-
-    assert schedule(overhead, body) == P + N * (U + R + D) == 1240
+    assert schedule(overhead, one_queue) == P + N * (U + R + D) == 1240
 
 
 def two_queues(inputs, outputs, reads_on):
@@ -164,20 +166,6 @@ def test_more_overlap_is_never_slower_with_overheads():  # T8
             body(system, device, pipeline(R * US), host)
             system.drain()
             return system.host_ns - begun
-
-    def eager(system, device, binary, host):
-        x, y = device_tensor(device), device_tensor(device)
-        for _ in range(N):
-            wait(upload(system, host, x, QUEUE0))
-            wait(run(device, binary, x, y))
-            wait(y.to_host(queue=QUEUE0))
-
-    def one_queue(system, device, binary, host):
-        x, y = device_tensor(device), device_tensor(device)
-        for _ in range(N):
-            upload(system, host, x, QUEUE0)
-            run(device, binary, x, y)
-            y.to_host(queue=QUEUE0)
 
     g = [eager, one_queue, two_queues(1, 1, QUEUE0), two_queues(2, 1, QUEUE0), two_queues(2, 2, QUEUE1)]
     times = [total(body) for body in g]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tensim.cli.main import main
 from tensim.running.programs import Settings, run_program
+from tests.commands import exit_code
 
 TTNN_PROGRAM = Path(__file__).parents[2] / "tests" / "tool_files" / "ttnn_copy.py"
 
@@ -28,17 +28,14 @@ def captured(tmp_path_factory):
 
 
 def test_a_replay_writes_the_report(captured, tmp_path):
-    with pytest.raises(SystemExit) as left:
-        main(["replay", str(captured), "--tt-report", str(tmp_path / "report")])
-    assert left.value.code == 0
+    assert exit_code("replay", str(captured), "--tt-report", str(tmp_path / "report")) == 0
     (row,) = rows(tmp_path / "report")
     assert row["OP CODE"] == "MatmulDeviceOperation" and row["INPUT_0_X_PAD[LOGICAL]"] == "96[96]"
 
 
 def test_several_files_cannot_share_a_report(captured, tmp_path, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["replay", str(captured), str(captured), "--tt-report", str(tmp_path)])
-    assert left.value.code == 2 and "--tt-report is for one file" in capsys.readouterr().err
+    assert exit_code("replay", str(captured), str(captured), "--tt-report", str(tmp_path)) == 2
+    assert "--tt-report is for one file" in capsys.readouterr().err
 
 
 def test_a_ttnn_program_is_reported_with_its_operations(tmp_path):
@@ -61,9 +58,8 @@ def test_a_ttnn_program_without_operations_says_so(tmp_path):
 
 def test_replays_and_ttnn_programs_have_speedscope_profiles(captured, tmp_path):
     path = tmp_path / "replay.json"
-    with pytest.raises(SystemExit) as left:
-        main(["replay", str(captured), "--speedscope", str(path)])
-    assert left.value.code == 0 and json.loads(path.read_text())["name"] == "matmul.bin"
+    assert exit_code("replay", str(captured), "--speedscope", str(path)) == 0
+    assert json.loads(path.read_text())["name"] == "matmul.bin"
     other = tmp_path / "ttnn.json"
     command = [sys.executable, "-m", "tensim.ttnn", "--speedscope", other, TTNN_PROGRAM]
     assert subprocess.run(command, capture_output=True, timeout=300).returncode == 0

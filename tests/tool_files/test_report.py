@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 import tensim as tt
-from tensim.cli.main import main
 from tensim.running.programs import Settings, run_program
 from tensim.sim.chip import launch_work
 from tensim.sim.errors import UsageError
@@ -19,6 +18,7 @@ from tensim.tool_files.npe_view import nest
 from tensim.tool_files.operands import described_product
 from tensim.tool_files.recording import Recording, recording
 from tensim.tool_files.report import require_folder, write_report
+from tests.commands import exit_code
 from tests.tool_files.conftest import Report, zoned
 
 FIRST_LINE = re.compile(r"ARCH: [^,]+, CHIP_FREQ\[MHz\]: \d+, Max Compute Cores: \d+\n")
@@ -140,9 +140,8 @@ def test_times_are_those_of_the_summary(matmul):
 def test_waits_for_circular_buffers_are_those_of_the_summary(matmul):
     """The report's share of the unpack thread's time is of all its cores' time, the table's sum the same in ns."""
     waits = sum(float(row["DEVICE COMPUTE CB WAIT FRONT [ns]"]) for row in operations(matmul))
-    totals = sum(
-        int(row["data"]) for row in log_rows(matmul)[1] if row["zone name"] == "CB-COMPUTE-WAIT-FRONT"
-    )  # cycles of a 1 GHz clock
+    # cycles of a 1 GHz clock
+    totals = sum(int(row["data"]) for row in log_rows(matmul)[1] if row["zone name"] == "CB-COMPUTE-WAIT-FRONT")
     stalled = matmul.summary["breakdown"]["TRISC0"]["stalled"]
     share = sum(part for reason, part in stalled.items() if reason.startswith("cb_wait_front"))
     assert waits == pytest.approx(totals, abs=2) and (waits > 0) == (share > 0)
@@ -294,9 +293,8 @@ def test_a_folder_that_cannot_be_is_refused_before_the_run(tmp_path, capsys):
     file.write_text("")
     with pytest.raises(UsageError, match="takes a folder|cannot write into"):
         require_folder(file / "below")
-    with pytest.raises(SystemExit) as left:
-        main(["run", "add_integers", "--tt-report", str(file / "below")])
-    assert left.value.code == 2 and "cannot write into" in capsys.readouterr().err
+    assert exit_code("run", "add_integers", "--tt-report", str(file / "below")) == 2
+    assert "cannot write into" in capsys.readouterr().err
 
 
 def test_a_second_report_in_a_folder_replaces_the_first(tmp_path):
@@ -311,9 +309,8 @@ def test_a_second_report_in_a_folder_replaces_the_first(tmp_path):
 def test_a_report_of_something_else_is_not_replaced(tmp_path, name, capsys):
     """Recordings of silicon look the same; nothing is deleted that tensim did not write."""
     (tmp_path / name).write_text("[]")
-    with pytest.raises(SystemExit) as left:
-        main(["run", "add_integers", "--tt-report", str(tmp_path)])
-    assert left.value.code == 2 and f"tensim did not write ({name})" in capsys.readouterr().err
+    assert exit_code("run", "add_integers", "--tt-report", str(tmp_path)) == 2
+    assert f"tensim did not write ({name})" in capsys.readouterr().err
     assert (tmp_path / name).read_text() == "[]"
 
 

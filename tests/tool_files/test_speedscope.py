@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tensim.cli.main import main
 from tensim.running.programs import Settings, run_program
+from tests.commands import exit_code
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,5 @@ def test_stacks_name_kernel_and_source_line(profile):
 
 
 def test_a_name_with_another_suffix_is_refused(tmp_path, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["run", "add_integers", "--speedscope", str(tmp_path / "profile.txt")])
-    assert left.value.code == 2 and "must end in" in capsys.readouterr().err
+    assert exit_code("run", "add_integers", "--speedscope", str(tmp_path / "profile.txt")) == 2
+    assert "must end in" in capsys.readouterr().err

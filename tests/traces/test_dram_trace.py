@@ -18,6 +18,7 @@ from tensim.traces.dram_trace import (
     serve_requests,
     split,
 )
+from tests.commands import exit_code
 
 ARCH = load_arch("wormhole_b0")
 
@@ -111,9 +112,7 @@ def test_latency_grows_with_the_load_and_the_rate_follows_it_until_saturation(tm
 def test_the_command_serves_good_files_and_names_bad_ones(tmp_path, monkeypatch, capsys):
     good, bad = write(tmp_path, "R 0 4096\nW 8192 64\n", "good.txt"), write(tmp_path, "R 0\nQ 1\n", "bad.txt")
     out = tmp_path / "out.json"
-    with pytest.raises(SystemExit) as end:
-        main(["dram", good, bad, "--arch", "blackhole", f"--json={out}", "--plot", str(tmp_path / "plot.png")])
-    assert end.value.code == 2
+    assert exit_code("dram", good, bad, "--arch", "blackhole", f"--json={out}", "--plot", tmp_path / "plot.png") == 2
     data = json.loads(out.read_text())
     assert data["failed"] == 1
     first, second = data["results"]

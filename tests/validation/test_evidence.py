@@ -23,10 +23,7 @@ from tensim.validation.goals import judge
 
 
 def test_a_source_names_files_and_in_brackets_their_families():
-    assert files_of("full-sync copies of a.csv (MB5A, MB1), less b.csv") == {
-        "a.csv": {"MB5A", "MB1"},
-        "b.csv": None,
-    }
+    assert files_of("full-sync copies of a.csv (MB5A, MB1), less b.csv") == {"a.csv": {"MB5A", "MB1"}, "b.csv": None}
     assert files_of("docs/hardware/dram.md") == {}
     assert files_of("48 random writers (ISA DRAMTile)") == {"isa_doc_measured.csv": {"channels"}}
     assert files_of("a.csv (X) and a.csv") == {"a.csv": None}, "a file without brackets is all of it"

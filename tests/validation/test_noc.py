@@ -6,10 +6,10 @@ import json
 import pytest
 
 import tensim as tt
-from tensim.cli.main import main
 from tensim.sim.arch import load_arch
 from tensim.validation.noc import rows as noc
 from tensim.validation.rows import Row, Skip, read_rows
+from tests.commands import exit_code
 
 ONE = {
     "arch": "wormhole_b0", "pattern": "ONE_TO_ONE", "direction": "write", "memory": "L1", "mechanism": "UNICAST",
@@ -140,15 +140,13 @@ def test_a_lone_transfer_takes_as_long_in_the_flit_model(arch):
 def test_the_command_compares_with_either_model(capsys, tmp_path):
     file = rows_file(tmp_path / "rows.csv", ONE)
     for model in ("packet", "flit"):
-        with pytest.raises(SystemExit) as end:
-            main(["validate", "noc", str(file), "--noc", model, "--jobs", "1", "--fresh", "--json"])
+        code = exit_code("validate", "noc", str(file), "--noc", model, "--jobs", "1", "--fresh", "--json")
         result = json.loads(capsys.readouterr().out)
-        assert end.value.code == 0 and result["noc_model"] == model
+        assert code == 0 and result["noc_model"] == model
         assert result["rows"][0]["simulated"] == zone(model)
 
 
 def test_only_noc_rows_have_a_choice_of_model(capsys, tmp_path):
     file = rows_file(tmp_path / "rows.csv", ONE)
-    with pytest.raises(SystemExit) as end:
-        main(["validate", "dram", str(file), "--noc", "flit"])
-    assert end.value.code == 2 and "packet model only" in capsys.readouterr().err
+    assert exit_code("validate", "dram", str(file), "--noc", "flit") == 2
+    assert "packet model only" in capsys.readouterr().err

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tensim as tt
-from tensim.cli.main import main
 from tensim.sim.cores.numerics.tile_order import tilize
 from tensim.validation.numerics import rows as numerics
+from tests.commands import exit_code
 from tests.cores.numerics import reference_tiles
 from tests.cores.numerics.reference import Unit, packed
 
@@ -95,9 +95,8 @@ def whole(tmp_path):
 
 def validate(capsys, *folders):
     """(exit code, standard output) of the command."""
-    with pytest.raises(SystemExit) as end:
-        main(["validate", "numerics", *map(str, folders), "--json"])
-    return end.value.code, capsys.readouterr().out
+    code = exit_code("validate", "numerics", *map(str, folders), "--json")
+    return code, capsys.readouterr().out
 
 
 def compared(capsys, *folders):

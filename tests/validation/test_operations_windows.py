@@ -121,11 +121,5 @@ def test_sums_of_a_network_count_each_call():
         {"columns": columns | {"calls": "1"}, "measured": 70.0, "simulated": 77.0},
     ]
     assert networks(rows) == {
-        "bert": {
-            "rows": 2,
-            "calls": 4,
-            "measured_ns": 100.0,
-            "simulated_ns": 110.0,
-            "err_pct": pytest.approx(10.0),
-        }
+        "bert": {"rows": 2, "calls": 4, "measured_ns": 100.0, "simulated_ns": 110.0, "err_pct": pytest.approx(10.0)}
     }

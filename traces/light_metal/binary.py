@@ -14,10 +14,7 @@ MAX_FILE_BYTES = (1 << 31) - 1  # FlatBuffers' offsets reach no further
 PIECE_BYTES = 1 << 24  # of a packed payload, taken and unpacked at a time
 FIRST_LATE = 12  # from here on the later releases' union numbers are one lower: EnqueueProgram is gone
 LAST_LATE = 17
-NUMBERINGS = {
-    "e2": {},
-    "late": {number: number + (number >= FIRST_LATE) for number in range(LAST_LATE + 1)},
-}
+NUMBERINGS = {"e2": {}, "late": {number: number + (number >= FIRST_LATE) for number in range(LAST_LATE + 1)}}
 
 
 class Binary:

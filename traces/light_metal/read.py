@@ -88,11 +88,11 @@ def described_chip(node):
     return DescribedChip(node.arch_name or "", values, node.position)
 
 
-def device_record(node, device=None):
+def device_record(node):
     """The CreateDevice record of a DeviceDescription; its architecture is a `DescribedChip`."""
     chip = described_chip(node)
     return c.CreateDevice(
-        node.device_id if device is None else device, node.num_hw_cqs, node.l1_small_size, node.trace_region_size,
+        node.device_id, node.num_hw_cqs, node.l1_small_size, node.trace_region_size,
         chip, node.numerics or "fast", node.noc or "packet", node.max_cycles or None, node.seed, node.minimal,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ Compile-time arguments carry the shape, so that all rows of a structure share on
 from tensim.kernel_api import *
 
 A, B, SUM, SCALE, OUT = 0, 1, 2, 3, 16
-NO_EPILOGUE, GELU = 0, 1
+GELU = 1  # epilogue
 
 
 # --- data movement: what feeds a compute kernel, and what takes its results

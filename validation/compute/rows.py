@@ -25,11 +25,8 @@ FORMATS = {
     "bfloat8_b": "Bfp8_b", "bfloat16": "Float16_b", "bfp4": "Bfp4_b",
 }  # fmt: skip
 SUM_OPS = {"add": 0, "gelu": 1, "mul": 2}
-DESIGNS = (
-    "strategy_or_variant",
-    "dst_full_sync",
-    "dst_chunk_or_subblock",
-)  # columns in which rows of a pair may differ
+# columns in which rows of a pair may differ
+DESIGNS = ("strategy_or_variant", "dst_full_sync", "dst_chunk_or_subblock")
 RESULTS = ("value_us", "derived_cycles", "source_section")  # what a row says about its measurement, not its program
 
 

@@ -71,9 +71,8 @@ def _isa(row):
         raise ValueError(f"column case is {row['case']!r}")
     cores, banks, near = int(found[1]), int(found[3]), found[2] == "carefully"
     is_write, noc = row["direction_or_condition"] == "write", int(row["noc"][-1])
-    dynamic = (
-        not is_write or row["vc_allocation"] == "Dynamic"
-    )  # the column is about requests: data of reads are answers
+    # the column is about requests: data of reads are answers
+    dynamic = not is_write or row["vc_allocation"] == "Dynamic"
     spec = ("channel_streams", row["arch"], cores, banks, near, is_write, dynamic, noc)
     place = "one channel" if banks == 1 else ("near" if near else "random")
     channels = "dynamic VC" if is_write and dynamic else "any VC"
@@ -201,16 +200,8 @@ def _read_probe(row):
     sources = tuple((first[0] + i, first[1]) for i in range(row.integer("num_src")))
     count, size = row.integer("num_tx"), row.integer("tx_bytes")
     spec = (
-        "core_reads",
-        arch,
-        board,
-        master,
-        sources,
-        count,
-        size,
-        row.integer("src_stride"),
-        row.integer("dst_stride"),
-    )
+        "core_reads", arch, board, master, sources, count, size, row.integer("src_stride"), row.integer("dst_stride"),
+    )  # fmt: skip
     return Case(spec, f"{arch}/probe/reads {row['experiment']}", row.number("cycles"), "cycles", len(sources))
 
 

@@ -16,9 +16,7 @@ from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Case, Skip
 
 SECONDS = 2e-5
-COLUMNS = {
-    "fabric": ("chip", "topology", "pattern", "packet_size_B", "links", "metric", "value", "unit", "detail"),
-}
+COLUMNS = {"fabric": ("chip", "topology", "pattern", "packet_size_B", "links", "metric", "value", "unit", "detail")}
 CHIPS = {  # as the rows name them: board and part of it
     "wormhole_b0 t3k": ("t3k", (2, 4)), "wormhole_b0 galaxy": ("galaxy", (8, 4)), "blackhole p150_x4": ("p150_x4", (2, 2)),
     "blackhole p150a x4": ("p150_x4", (2, 2)),

@@ -4,7 +4,7 @@ All sizes are in tiles.  `SIZES`: what a rule decides, by the names of `tensim.e
 """
 
 from tensim.examples.common import ceil_div, tile_counts
-from tensim.examples.matmul_plan import DOUBLE_BUFFER, SUBBLOCKS
+from tensim.examples.matmul_plan import DOUBLE_BUFFER, SUBBLOCKS, divisors
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 
 SIZES = ("in0_block_w", "per_core_m", "per_core_n", "out_block_h", "out_block_w", "subblock_h", "subblock_w")
@@ -82,13 +82,9 @@ def automatic(shape, grid, dtype, arch):
         return "all", _sizes(2, per_core, per_core)
     per_core = ceil_div(m, grid[1]), ceil_div(n, grid[0])
     share = k // grid[0] if k % grid[0] == 0 else 1
-    blocks = [(h, w) for h in _divisors(per_core[0]) for w in _divisors(per_core[1])]
-    for depth in _divisors(share):
+    blocks = [(h, w) for h in divisors(per_core[0]) for w in divisors(per_core[1])]
+    for depth in divisors(share):
         for out_block in sorted(blocks, key=lambda b: (-b[0] * b[1], b[0] + b[1], b[0])):
             if _buffers(depth, *out_block, dtype) <= free:
                 return "rows_columns", _sizes(depth, per_core, out_block)
     raise AssertionError("one tile fits")
-
-
-def _divisors(n):
-    return [d for d in range(n, 0, -1) if n % d == 0]

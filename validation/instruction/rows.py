@@ -22,9 +22,8 @@ COLUMNS = {
     "llk_ops": ("ttkernel_op", "engine", "input_format", "output_format", "extra_config", "cycles"),
     "derived_rates": ("dataset", "phase", "probe", "unit", "active_threads", "cycles_per_instruction_or_call"),
 }
-STEPPING = (
-    "2026-08-09"  # the campaign whose math thread steps through Dst: its products take a cycle, the earlier one's six
-)
+# the campaign whose math thread steps through Dst: its products take a cycle, the earlier one's six
+STEPPING = "2026-08-09"
 LOOPS, TILES = 16, 8  # of the performance tests
 ENGINES = ("unpack", "math", "pack")
 FACES = 4  # of a tile

@@ -46,9 +46,8 @@ SERIES = """for (std::uint32_t series = 0; series < 2; series++) {
         tensix_sync();
     }
     """
-CONVERTER = (
-    '#ifdef TRISC_MATH\n#include "sfpu/ckernel_sfpu_converter.h"\n#endif\n'  # which rdiv.h uses without naming it
-)
+# which rdiv.h uses without naming it
+CONVERTER = '#ifdef TRISC_MATH\n#include "sfpu/ckernel_sfpu_converter.h"\n#endif\n'
 
 
 class Function(NamedTuple):

@@ -53,16 +53,8 @@ GUESSED = {  # example: module of tensim.validation.kernels
 FAMILIES = GUESSED | {example: f"programs.{name}" for example, name in DESCRIBED.items()}
 DESIGNS = ("variant", "core_placement")  # columns in which the two rows of a pair may differ: one of them
 CONDITIONS = (
-    "example",
-    "arch",
-    "board",
-    "clock_MHz",
-    "cores",
-    "data_format",
-    "page_or_write_bytes",
-    "params",
-    "metric",
-)
+    "example", "arch", "board", "clock_MHz", "cores", "data_format", "page_or_write_bytes", "params", "metric",
+)  # fmt: skip
 
 
 def simulate(spec):

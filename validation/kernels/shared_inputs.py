@@ -6,7 +6,6 @@ from tensim.validation.kernels import shared_input_kernels as kernels
 from tensim.validation.kernels.columns import chip, choice, number_in
 
 A, B = 0, 1
-CHUNKS_BUFFERED = 2
 NCRISC, BRISC = 1, 0
 WAYS = {"per_core_dram": False, "mcast_1d_pair": True}
 

@@ -223,15 +223,12 @@ def describe(record):
     return record["id"], "/".join(parts)
 
 
-def validate_folder(folder, on_progress, wanted=None):
+def validate_folder(folder, on_progress):
     """{"n", "failed", "skipped", "failures", "rows", "host_seconds"} of the cases of a folder, one simulated chip per
     architecture.  Cases with other bits have failed, and "failures": [{"id", "why"}], whose simulation raised.
-
-    `wanted`: function of a record that selects cases.
     """
     folder, begun = Path(folder), time.perf_counter()
     records = read_index(folder)
-    records = [item for item in records if wanted is None or wanted(item)]
     rows, skipped, failures = [], [], []
     for arch in dict.fromkeys(record.get("arch", "wh") for record in records):
         mine = [record for record in records if record.get("arch", "wh") == arch]

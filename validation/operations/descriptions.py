@@ -21,14 +21,8 @@ CALL_OF = {
     "Reshape": "reshape", "MinimalMatmul": "minimal_matmul",
 }  # fmt: skip
 ON_A_GRID = ("untilize", "tilize", "typecast", "untilize_cut")  # calls that can be told which cores to take
-UNPADDED = (
-    "transpose",
-    "slice",
-    "concat",
-    "permute",
-    "upsample",
-    "reshape",
-)  # calls whose time depends on shapes without padding
+# calls whose time depends on shapes without padding
+UNPADDED = ("transpose", "slice", "concat", "permute", "upsample", "reshape")
 POOLS = {"Pool2D": (3, 2)}  # sizes of the window that a pool may have
 
 
@@ -83,9 +77,8 @@ def _window(row):
     if "BLOCK" in inputs[0]["memory"]:
         sharing = [count for count in range(cores, 0, -1) if cores % count == 0]  # rows of the grid
     else:
-        sharing = range(
-            cores, max(0, cores - network_of(row["trace"], row["arch"]).grid[0]), -1
-        )  # the last row may be idle
+        # the last row may be idle
+        sharing = range(cores, max(0, cores - network_of(row["trace"], row["arch"]).grid[0]), -1)
     sizes = POOLS.get(_operation(row)) or (math.isqrt(inputs[1]["shape"][-2] // channels),)
     for size in sizes:
         try:

@@ -120,9 +120,8 @@ def matmul_time(m, k, n, count):
             compile_args=[k * n, ready, received, blocks, height * n],
         )  # fmt: skip
         places = [device.worker_core_from_logical_core(core) for core in (box.start_coord, box.end_coord)]
-        others = (
-            box.end_coord.x * box.end_coord.y + box.end_coord.x + box.end_coord.y
-        )  # cores of the box but the sender
+        # cores of the box but the sender
+        others = box.end_coord.x * box.end_coord.y + box.end_coord.x + box.end_coord.y
         sender = tt.create_kernel(program, kernels.send_b, cores[0], mover)
         words = [b.address, used - 1, others, places[0].x, places[0].y, places[1].x, places[1].y]
         tt.set_runtime_args(program, sender, cores[0], words)

@@ -47,12 +47,8 @@ class Check(IntEnum):
     GENERATOR_MEMORY = 139
 
 
-ON_CORE = (
-    Check.RACE_READ,
-    Check.RACE_WRITE,
-    Check.RACE_WRITES,
-    Check.PAGE_BEYOND_L1,
-)  # {c} is a worker, or -1 - a DRAM bank
+# {c} is a worker, or -1 - a DRAM bank
+ON_CORE = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES, Check.PAGE_BEYOND_L1)
 RACES = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES)
 # {a}, {b}, {c} are error_a, error_b, error_c of the machine record, {d} the cycle of the other access, {place} what {a} and {c}
 # say.

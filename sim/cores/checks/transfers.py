@@ -26,17 +26,17 @@ from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.state import (
     INLINE,
-    NOC_WORDS,
     READ,
-    SAVED_STATE,
+    READ_BUFFER,
     STOP_ERROR,
     TILE_DRAM,
     TILE_WORKER,
     WRITE,
+    WRITE_BUFFER,
     bank_of,
     noc_columns_of,
     noc_rows_of,
-    noc_words_of,
+    saved_call_of,
     threads_of,
     tiles_of,
     transactions_of,
@@ -138,19 +138,16 @@ def transfer(m, s, thread):
     elif op == Op.NOC_MULTICAST:
         multicast(m, s, thread)
     elif 0 <= argument(t, 3) <= 1:  # with a saved state: its address above the offset, its size where none is given
-        words = noc_words_of(m)
-        base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3)
-        size = argument(t, 2)
-        if op == Op.NOC_READ_WITH_STATE:
-            size = size if size > 0 else words[base + 1]
-            source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
-            issue_read(m, s, thread, source, argument(t, 1), size)
+        is_read = op == Op.NOC_READ_WITH_STATE
+        saved = saved_call_of(m, thread, argument(t, 3), READ_BUFFER if is_read else WRITE_BUFFER)
+        size = argument(t, 2) if argument(t, 2) > 0 else saved.size
+        place = saved.address & ~ctx.NOC_OFFSET_MASK
+        if is_read:
+            issue_read(m, s, thread, place | (argument(t, 0) & ctx.NOC_OFFSET_MASK), argument(t, 1), size)
         else:
-            base += 8
-            size = size if size > 0 else words[base + 1]
-            target = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
-            trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
-            issue_write(m, s, thread, argument(t, 0), target, size, argument(t, 3), trid, words[base + 2])
+            target, trid = place | (argument(t, 1) & ctx.NOC_OFFSET_MASK), argument(t, 4)
+            trid = trid if trid >= 0 else saved.trid
+            issue_write(m, s, thread, argument(t, 0), target, size, argument(t, 3), trid, saved.posted)
 
 
 @compiled()

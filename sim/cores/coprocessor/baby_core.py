@@ -72,9 +72,8 @@ REGISTER_BYTES = 8 * REGISTERS
 LOCAL, INSTRUCTION_BUFFER = 0xFFB00000, 0xFFE40000
 # codes beside those of `Code`: a word for the coprocessor; ebreak; what nobody has decoded yet
 TENSIX_WORD, END, UNDECODED = 50, 51, 99
-CONTROL_REGISTERS = (
-    0x7C0,
-)  # cfg0: branch prediction, gathering of Tensix words (configure_gathering of tt-metal's firmware)
+# cfg0: branch prediction, gathering of Tensix words (configure_gathering of tt-metal's firmware)
+CONTROL_REGISTERS = (0x7C0,)
 LINE_BYTES, WAYS = 16, 2  # of the instruction cache
 FUEL = 1 << 20  # instructions that a core runs before others get their turn
 # States of a core.  ENDED: at ebreak, in a jump to itself, or in reset; POLLING: it reads a counter of a circular buffer again and
@@ -103,7 +102,6 @@ BABY_CORE = np.dtype(
     + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
-BABY_BYTES = BABY_CORE.itemsize
 
 
 def csr_record(word):

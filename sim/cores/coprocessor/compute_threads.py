@@ -6,13 +6,7 @@ a change that its core polls for can be seen.  While a core polls, nothing goes 
 """
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.circular_buffer import (
-    hand_back,
-    move_pointer,
-    pages_inside,
-    publish,
-    row_of,
-)
+from tensim.sim.cores.circular_buffer import hand_back, move_pointer, pages_inside, publish, row_of
 from tensim.sim.cores.coprocessor.baby_core import ACTING, ENDED, FAULTED, POLLING, baby_table
 from tensim.sim.cores.coprocessor.baby_core import RUNNING as BABY_RUNNING
 from tensim.sim.cores.coprocessor.cluster import (

@@ -20,6 +20,14 @@ from tensim.sim.cores.coprocessor.state import (
     write_dst16,
     write_dst32,
 )
+from tensim.sim.cores.coprocessor.words import (
+    bf16_of_dst16,
+    dst16_of_bf16,
+    dst16_of_fp16,
+    dst32_of_fp32,
+    fp16_of_dst16,
+    fp32_of_dst32,
+)
 from tensim.sim.engine.compiled import compiled
 
 WINDOW, WINDOW_END = 0xFFBD8000, 0xFFBE0000
@@ -49,24 +57,12 @@ def access(c, thread):
 
 
 @compiled()
-def swapped(high):
-    """Sign, exponent (8 bits), mantissa (7) in the order of Dst, sign, mantissa, exponent."""
-    return (high & 0x8000) | (high & 127) << 8 | (high >> 7 & 255)
-
-
-@compiled()
-def unswapped(high):
-    """The other way."""
-    return (high & 0x8000) | (high & 255) << 7 | (high >> 8 & 127)
-
-
-@compiled()
 def from_dst16(value, format, is_unsigned):
     """A 16-bit value of Dst in a format."""
     if format == BF16:
-        return unswapped(value)
+        return bf16_of_dst16(value)
     if format == FP16:
-        return (value & 0x8000) | (value & 31) << 10 | (value >> 5 & 1023)
+        return fp16_of_dst16(value)
     if format == INT8:
         magnitude = value >> 5 & (255 if is_unsigned else 127)
         return -magnitude & 255 if value & 0x8000 and not is_unsigned else magnitude
@@ -77,9 +73,9 @@ def from_dst16(value, format, is_unsigned):
 def to_dst16(value, format, is_unsigned):
     """What lies in Dst of a value."""
     if format == BF16:
-        return swapped(value)
+        return dst16_of_bf16(value)
     if format == FP16:
-        return (value & 0x8000) | (value & 1023) << 5 | (value >> 10 & 31)
+        return dst16_of_fp16(value)
     if format == INT8:
         negative = not is_unsigned and value & 0x80 != 0
         magnitude = (256 - value & 127) if negative else value & 255
@@ -103,7 +99,7 @@ def load_window(c, thread, address):
         if is_undefined(c, dst32_row(row & DST_ROWS // 2 - 1)):
             return 0
         value = read_dst32(c, row & DST_ROWS // 2 - 1, column)
-        return value if raw else unswapped(value >> 16) << 16 | (value & 0xFFFF)
+        return value if raw else fp32_of_dst32(value)
     row = dst16_row(c, row)
     if is_undefined(c, row):
         return 0
@@ -122,7 +118,7 @@ def store_window(c, thread, address, value, size):
     row, column = index // COLUMNS % DST_ROWS, index % COLUMNS
     if size == 4:
         row &= DST_ROWS // 2 - 1
-        write_dst32(c, row, column, value if raw else swapped(value >> 16 & 0xFFFF) << 16 | (value & 0xFFFF))
+        write_dst32(c, row, column, value if raw else dst32_of_fp32(value))
         define_rows(c, dst32_row(row), True, 1)
         return
     row = dst16_row(c, row)

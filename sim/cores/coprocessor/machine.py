@@ -54,12 +54,7 @@ from tensim.sim.cores.coprocessor.unpackers import CLEAR, bank_is_free, execute_
 from tensim.sim.cores.coprocessor.vector_macro import settle_vector_unit
 from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
 from tensim.sim.cores.coprocessor.vector_unit import execute_vector
-from tensim.sim.cores.coprocessor.wait_gate import (
-    BLOCK_ALL,
-    latch_semaphores,
-    latch_stall,
-    latched_until,
-)
+from tensim.sim.cores.coprocessor.wait_gate import BLOCK_ALL, latch_semaphores, latch_stall, latched_until
 from tensim.sim.engine.compiled import compiled
 
 STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP = opcodes(

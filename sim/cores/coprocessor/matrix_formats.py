@@ -13,10 +13,9 @@ from tensim.sim.cores.coprocessor.unpackers import bank_formats
 from tensim.sim.engine.compiled import compiled
 
 GMPOOL, GAPOOL, MOVB2D, MOVDBGB2D = opcodes("GMPOOL GAPOOL MOVB2D MOVDBGB2D")
-FP32, FP16, TF32, BF16, INT8 = 0, 1, 4, 5, 14
-EIGHT_BIT_EXPONENT = sum(
-    1 << number for number in (0, 4, 5, 6, 7, 8, 9, 15)
-)  # fp32 tf32 bf16 bfp8 bfp4 int32 int16 bfp2
+FP16, TF32, BF16, INT8 = 1, 4, 5, 14
+# fp32 tf32 bf16 bfp8 bfp4 int32 int16 bfp2
+EIGHT_BIT_EXPONENT = sum(1 << number for number in (0, 4, 5, 6, 7, 8, 9, 15))
 KEEP_FP16, KEEP_TF32, KEEP_BF16 = 0x8FFFE000, 0xFFFFE000, 0xFFFF0000  # bits of a word that a source has
 FORCE_FP16, FIDELITY_BASE = register("FP16A_FORCE_Enable"), register("FIDELITY_BASE_Phase")
 INTEGERS, WIDE_DST = register("ALU_ACC_CTRL_INT8_math_enabled"), register("ALU_ACC_CTRL_Fp32_enabled")

@@ -45,6 +45,7 @@ from tensim.sim.cores.coprocessor.state import (
     write_dst16,
     write_dst32,
 )
+from tensim.sim.cores.coprocessor.unpackers import MINUS_INFINITY
 from tensim.sim.cores.coprocessor.vector_state import BLOCK_MOVES, LANE_CONFIG, row_at, vector_of
 from tensim.sim.cores.numerics.matrix_unit import flush_words
 from tensim.sim.engine.compiled import compiled
@@ -53,7 +54,6 @@ from tensim.sim.engine.memory import load_u32, store_32, zero_bytes
 MOVD2A, MOVD2B, ZEROACC = opcodes("MOVD2A MOVD2B ZEROACC")
 ONE_ROW, SIXTEEN_ROWS, HALF, ALL = range(4)  # what ZEROACC marks
 ABSOLUTE_TILES = register("DEST_ACCESS_CFG_zeroacc_absolute_tile_mode")
-MINUS_INFINITY = 0x7FFFF  # of SrcA
 TRANSPOSED_ROW = 16  # of SrcB
 SHIFT_RIGHT, SHIFT_LEFT = 2, 3
 SRC_BANK_BYTES = 4 * COLUMNS * SRC_ROWS

@@ -113,9 +113,7 @@ ROW_SETS, ROWS_PER_PLANE = (
     register("TILE_ROW_SET_MAPPING_0_row_set_mapping_0"),
     register("PACK_COUNTERS_SEC0_pack_reads_per_xy_plane"),
 )
-DESCALE, DESCALE_MODE, DESCALE_VALUE = (
-    register("INT_DESCALE_Enable"), register("INT_DESCALE_Mode"), register("INT_DESCALE_VALUES_SEC0_Value"),
-)  # fmt: skip
+DESCALE, DESCALE_VALUE = register("INT_DESCALE_Enable"), register("INT_DESCALE_VALUES_SEC0_Value")
 NO_FORMAT = -1
 
 # By packer: `data`, `exponents`: L1 address of the next datum and exponent, `open`: they go on behind the last instruction's;
@@ -125,8 +123,6 @@ PACKER_STATE = np.dtype(
     + [("bytes", np.int64), ("rows", np.int64)]
 )
 packer_table = table(PACKER_STATE)
-counters_at = {name: PACKER_STATE.fields[name][1] for name in ("data", "exponents", "open", "y")}
-DATA_AT, EXPONENTS_AT, OPEN_AT, Y_AT = counters_at.values()
 
 
 def make_packers():

@@ -72,7 +72,7 @@ COPROCESSOR = np.dtype(
         "counter_delay "
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at pc_buffers_at "
-        "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at ethernet_at asked asked_by asked_at "
+        "dst_access_16_as_32 n_cores debug_at niu_at streams_at ethernet_at asked asked_by asked_at "
         "written_at unknown_at printed printed_by cores_look "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]

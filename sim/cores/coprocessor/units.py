@@ -40,10 +40,6 @@ UNITS = np.dtype(
      ("blocked_by", np.int64, N_UNITS)]
 )  # fmt: skip
 units_table, span_table = table(UNITS), table(SPAN)
-BUSY_AT = UNITS.fields["busy"][1]
-DST_READY_AT, SRC_A_VALID_AT, SRC_B_VALID_AT, UNIT_OF_AT = (
-    UNITS.fields[name][1] for name in ("dst_ready", "src_a_valid", "src_b_valid", "unit_of")
-)
 
 
 def make_units(arch):

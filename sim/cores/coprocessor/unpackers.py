@@ -10,13 +10,7 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.counter_unit import Y_MASK, ZW_MASK, adc_of
 from tensim.sim.cores.coprocessor.dst_rows import define_rows
-from tensim.sim.cores.coprocessor.faults import (
-    DATA_FORMAT,
-    L1_ADDRESS,
-    UNKNOWN_INSTRUCTION,
-    UNKNOWN_MODE,
-    stop,
-)
+from tensim.sim.cores.coprocessor.faults import DATA_FORMAT, L1_ADDRESS, UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.frontend import look_at_gates
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
@@ -81,14 +75,12 @@ DESCRIPTOR_0, DESCRIPTOR_1 = _both("REG0_TileDescriptor")
 OUT_FORMAT_0, OUT_FORMAT_1 = _both("REG2_Out_data_format")
 OVERRIDE_FORMAT_0, OVERRIDE_FORMAT_1 = _both("REG2_Ovrd_data_format")
 TILIZE_0, TILIZE_1 = _both("REG2_Tileize_mode")
-TRANSPOSE_0, TRANSPOSE_1 = _both("REG2_Haloize_mode")
+TRANSPOSE_0 = register("THCON_SEC0_REG2_Haloize_mode")
 SHARED_0, SHARED_1 = _both("REG2_Force_shared_exp")
 UPSAMPLE_0, UPSAMPLE_1 = _both("REG2_Upsample_rate")
 THROTTLE_0, THROTTLE_1 = _both("REG2_Throttle_mode")
 SET_UPDATE_0, SET_UPDATE_1 = _both("REG2_Unpack_Src_Reg_Set_Upd")
 COUNT_0, COUNT_1 = _both("REG2_Context_count")
-LIMIT_0, LIMIT_1 = _both("REG2_Unpack_limit_address")
-FIFO_0, FIFO_1 = _both("REG2_Unpack_fifo_size")
 BASE_0, BASE_1 = _both("REG3_Base_address")
 OFFSET_0, OFFSET_1 = _both("REG7_Offset_address")
 FP8_0, FP8_1 = _both("REG1_Unp_LF8_4b_exp")

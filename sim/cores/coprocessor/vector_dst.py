@@ -15,6 +15,7 @@ from tensim.sim.cores.coprocessor.dst_rows import (
     is_undefined,
 )
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_MODE, stop
+from tensim.sim.cores.coprocessor.matrix_formats import EIGHT_BIT_EXPONENT
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, DST_ROWS, config_bank, dst32_row, field, thread_field, words
 from tensim.sim.cores.coprocessor.vector_lanes import gather_16, scatter_16
@@ -81,9 +82,6 @@ from tensim.sim.engine.compiled import compiled
 SFPU_FP32 = register("ALU_ACC_CTRL_SFPU_Fp32_enabled")
 SRC_B_OVERRIDE, SRC_B_VALUE = register("ALU_FORMAT_SPEC_REG_SrcB_override"), register("ALU_FORMAT_SPEC_REG_SrcB_val")
 SRC_B_FORMAT = register("ALU_FORMAT_SPEC_REG1_SrcB")
-EIGHT_BIT_EXPONENT = sum(
-    1 << number for number in (0, 4, 5, 6, 7, 8, 9, 15)
-)  # fp32 tf32 bf16 bfp8 bfp4 int32 int16 bfp2
 VALUES, HIGH, ODD, MASK = SPARE, SPARE + 1, SPARE + 2, SPARE + 3
 
 

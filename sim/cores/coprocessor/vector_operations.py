@@ -28,6 +28,7 @@ from tensim.sim.cores.coprocessor.vector_arithmetic import (
 )
 from tensim.sim.cores.coprocessor.vector_lanes import SIGN, bit, lane_operation, ordered, truth
 from tensim.sim.cores.numerics.matrix_unit import exponent_of
+from tensim.sim.cores.numerics.packer import signed_flush
 
 ONE, TWO = 0x3F800000, 0x40000000
 FIELDS_BUT_EXPONENT = SIGN | MANTISSA
@@ -146,10 +147,6 @@ def _unswapped_fields(high):
     return (high & 0x8000) | ((high & 255) << 7) | (high.shift_right(8) & 127)
 
 
-def _flushed(word):
-    return exponent_of(word).equals(0).choose(word & SIGN, word)
-
-
 load_fp16 = lane_operation(lambda a, b, c, i: _from_fp16(c, bit(b, 0)))
 load_bf16 = lane_operation(lambda a, b, c, i: _unswapped_fields(c) << 16)
 load_32 = lane_operation(lambda a, b, c, i: (_unswapped_fields(c.shift_right(16)) << 16) | (c & 0xFFFF))
@@ -162,9 +159,9 @@ to_complement = lane_operation(lambda a, b, c, i: (c & MAGNITUDE).negative_if(c 
 to_sign_magnitude = lane_operation(lambda a, b, c, i: (c & SIGN) | (c.negative_if(c >> 31) & MAGNITUDE))
 join_halves = lane_operation(lambda a, b, c, i: (b << 16) | c)
 store_fp16 = lane_operation(lambda a, b, c, i: _to_fp16(c))
-store_bf16 = lane_operation(lambda a, b, c, i: _swapped_fields(_flushed(c).shift_right(16)))
+store_bf16 = lane_operation(lambda a, b, c, i: _swapped_fields(signed_flush(c).shift_right(16)))
 store_32 = lane_operation(lambda a, b, c, i: (_swapped_fields(c.shift_right(16)) << 16) | (c & 0xFFFF))
-flush_denormals = lane_operation(lambda a, b, c, i: _flushed(c))
+flush_denormals = lane_operation(lambda a, b, c, i: signed_flush(c))
 store_int8 = lane_operation(lambda a, b, c, i: (c.shift_right(16) & 0x8000) | ((c & 1023) << 5) | 16)
 store_int16 = lane_operation(lambda a, b, c, i: (c.shift_right(16) & 0x8000) | (c & 0x7FFF))
 rotate_halves = lane_operation(lambda a, b, c, i: (c << 16) | c.shift_right(16))

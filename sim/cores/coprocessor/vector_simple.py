@@ -6,6 +6,7 @@ What is Blackhole's own: vendor's simulator (ttsim 1.10, tensix.cpp).
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.state import BLACKHOLE
+from tensim.sim.cores.coprocessor.vector_arithmetic import HIDDEN, MAGNITUDE
 from tensim.sim.cores.coprocessor.vector_config import configure, special_register
 from tensim.sim.cores.coprocessor.vector_flags import (
     complement_flags,
@@ -61,15 +62,7 @@ from tensim.sim.cores.coprocessor.vector_operations import (
     threshold,
 )
 from tensim.sim.cores.coprocessor.vector_shuffles import swap, transpose
-from tensim.sim.cores.coprocessor.vector_state import (
-    ALL_ON,
-    ENABLED,
-    FIRST_CONSTANT,
-    FLAGS,
-    RANDOM,
-    SPARE,
-    row_at,
-)
+from tensim.sim.cores.coprocessor.vector_state import ALL_ON, ENABLED, FIRST_CONSTANT, FLAGS, RANDOM, SPARE, row_at
 from tensim.sim.engine.compiled import compiled
 
 SFPDIVP2, SFPEXEXP, SFPEXMAN, SFPIADD, SFPSHFT, SFPSETCC, SFPMOV, SFPABS, SFPAND, SFPOR, SFPNOT, SFPLZ = opcodes(
@@ -80,7 +73,7 @@ SFPSETEXP, SFPSETMAN, SFPPUSHC, SFPPOPC, SFPSETSGN, SFPENCC, SFPCOMPC, SFPTRANSP
 )
 SFPCONFIG, SFPSWAP, SFPLE, SFPGT, SFPARECIP = opcodes("SFPCONFIG SFPSWAP SFPLE SFPGT SFPARECIP")
 BIASED = 127
-ALL_BITS, MAGNITUDE, HIDDEN = 0xFFFFFFFF, 0x7FFFFFFF, 1 << 23
+ALL_BITS = 0xFFFFFFFF
 TO_FP16, TO_BF16, TO_UINT8, TO_INT8, DESCALE_UINT8, DESCALE_INT8, TO_UINT16, TO_INT16 = range(8)  # SFPSTOCHRND's modes
 RANDOM_NUMBERS = 9  # what SFPMOV calls them
 IMMEDIATE = 1  # bit of many modes: an operand is the instruction's immediate

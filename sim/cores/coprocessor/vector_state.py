@@ -13,13 +13,11 @@ from tensim.sim.engine.tables import table
 LANES = 32
 ROW_BYTES = 4 * LANES
 N_LREGS = 17
-FIRST_CONSTANT, BONUS_LREG = (
-    8,
-    16,
-)  # LRegs 8 to 15 are written by SFPCONFIG at most; LReg 16 by SFPLOADMACRO's instructions only
+# LRegs 8 to 15 are written by SFPCONFIG at most; LReg 16 by SFPLOADMACRO's instructions only
+FIRST_CONSTANT, BONUS_LREG = 8, 16
 FLAG_STACK = 8  # entries
 N_TEMPLATES = N_SEQUENCES = 4
-N_SUB_UNITS, SLOTS, SLOT_WORDS = 4, 8, 8  # what SFPLOADMACRO schedules: by sub-unit and cycles to go
+N_SUB_UNITS, SLOTS = 4, 8  # what SFPLOADMACRO schedules: by sub-unit and cycles to go
 
 # rows behind the LRegs: what is not to be kept; all bits; LaneFlags, UseLaneFlagsForLaneEnable and what follows from them;
 # LaneConfig; LoadMacroConfig; the random numbers; what SFPSHFT2 last saw; the flag stack; results of scheduled instructions
@@ -50,7 +48,6 @@ N_ROWS = N_LREGS + sum(_ROWS.values())
     EXCHANGE,
     BLOCK_MOVES,
 ) = range(10)
-FIRST_ROW_MASK = 12
 LANE_CONFIG_BITS, MACRO_MISC_BITS = (1 << 18) - 1, (1 << 12) - 1
 
 # LRegs after reset: 8 to 10 and 15 ISA (LReg.md), 11 to 14 the vendor's simulator (ttsim 1.10, tensix.cpp)

@@ -5,13 +5,7 @@ Blackhole's bits of the condition mask: p_stall of tt-llk (ttnn 0.81.1).
 """
 
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, NO_WAIT, SEMAPHORE_WAIT, STALL_WAIT, frontend_of
-from tensim.sim.cores.coprocessor.state import (
-    BLACKHOLE,
-    BY_MATRIX_UNIT,
-    BY_UNPACKERS,
-    counters,
-    semaphore_table,
-)
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, BY_UNPACKERS, counters, semaphore_table
 from tensim.sim.cores.coprocessor.units import (
     CONFIG,
     MATRIX,
@@ -33,14 +27,6 @@ BLOCK_ALL, DEFAULT_BLOCK, DEFAULT_CONDITION = 0x1FF, 1 << 6, 0x7F
  A_VALID, B_VALID, MOVER_IDLE, CORE_WRITES_DONE, VECTOR_IDLE, CONFIG_IDLE) = range(16)  # fmt: skip
 _BLACKHOLE_BITS = (SCALAR_IDLE, UNPACK_0_IDLE, UNPACK_1_IDLE, PACK_0_IDLE, MATRIX_IDLE, A_FREE, B_FREE, A_VALID, B_VALID,
                    MOVER_IDLE, CORE_WRITES_DONE, VECTOR_IDLE, CONFIG_IDLE)  # fmt: skip
-
-
-def blackhole_mask(mask):
-    """Blackhole's mask of conditions in Wormhole's bits."""
-    return sum((mask >> bit & 1) << condition for bit, condition in enumerate(_BLACKHOLE_BITS))
-
-
-_MOVES = tuple((bit, condition) for bit, condition in enumerate(_BLACKHOLE_BITS))
 DEFAULT_BLACKHOLE = 0x1F  # units that hold instructions of the thread, as on Wormhole
 
 
@@ -51,8 +37,8 @@ def translated(c, mask):
         return mask if mask != 0 else DEFAULT_CONDITION
     mask = mask if mask != 0 else DEFAULT_BLACKHOLE
     result = 0
-    for i in range(len(_MOVES)):
-        bit, condition = _MOVES[i]
+    for bit in range(len(_BLACKHOLE_BITS)):
+        condition = _BLACKHOLE_BITS[bit]
         result |= (mask >> bit & 1) << condition
     return result
 

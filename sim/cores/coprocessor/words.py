@@ -14,12 +14,6 @@ def src_of_word(word):
 
 
 @compiled(inline="always")
-def word_of_src(value):
-    """A source register's 19 bits as a word."""
-    return (value & 0x40000) << 13 | (value & 0xFF) << 23 | (value >> 8 & 0x3FF) << 13
-
-
-@compiled(inline="always")
 def dst16_of_bf16(bits):
     """bf16 in a 16-bit Dst."""
     return (bits & 0x8000) | (bits & 0x7F) << 8 | (bits >> 7 & 0xFF)

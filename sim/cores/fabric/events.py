@@ -42,13 +42,9 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32, store_32
 from tensim.sim.state import (
     ATOMIC,
-    N_TRIDS,
-    NOC_WORDS,
     STOP_ERROR,
-    TRID_UNSENT,
     machine_table,
     noc_counters_of,
-    noc_words_of,
     schedule,
 )
 
@@ -177,11 +173,14 @@ def sender_step(m, r, channel, now):
 @compiled()
 def left_at(m, r, slot):
     """The cycle at which all writes with the transaction id of a slot have left the tile, or `NOT_KNOWN`."""
-    words, trid = noc_words_of(m), transaction_id(fabric_of(m), slot)
-    unsent = NOC_WORDS * r.thread + TRID_UNSENT + trid
-    if words[unsent] + words[unsent + N_TRIDS] > 0:
+    trid, first, second = (
+        transaction_id(fabric_of(m), slot),
+        noc_counters_of(m, r.thread, 0),
+        noc_counters_of(m, r.thread, 1),
+    )
+    if first.trid_unsent[trid] + second.trid_unsent[trid] > 0:
         return NOT_KNOWN
-    return max(noc_counters_of(m, r.thread, 0).trid_flush_at[trid], noc_counters_of(m, r.thread, 1).trid_flush_at[trid])
+    return max(first.trid_flush_at[trid], second.trid_flush_at[trid])
 
 
 @compiled()

@@ -34,13 +34,8 @@ from tensim.sim.cores.fabric.layout import (
 )
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import send_request
-from tensim.sim.cores.niu.transactions import (
-    moves,
-    new_staging,
-    new_transaction,
-    staging_address,
-    tile_at,
-)
+from tensim.sim.cores.niu.packets import data_flits
+from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
 from tensim.sim.cores.niu.transfers import count_write
 from tensim.sim.cores.threads import fail
 from tensim.sim.cores.transfer_checks import check_target
@@ -68,7 +63,7 @@ def write_bytes(m, r, slot, source, address, size, time):
     if moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
-    send_request(m, index, 1 + (size + m.flit_bytes - 1) // m.flit_bytes, time)
+    send_request(m, index, data_flits(m, size), time)
     count_write(m, r.thread, fabric_of(m).write_noc, x.trid, 0)
     return True
 
@@ -206,8 +201,7 @@ def forward(m, r, slot, out, route, time):
     if size > 0 and moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + x.local, size)
-    flits = 1 + (size + f.header_bytes + m.flit_bytes - 1) // m.flit_bytes
-    send_request(m, index, flits, time + f.forward)
+    send_request(m, index, data_flits(m, size + f.header_bytes), time + f.forward)
     count_write(m, r.thread, noc, x.trid, 0)
     r.forwarded[out] += 1
     notified = NOTIFIED + STRIDE * channel

@@ -157,10 +157,7 @@ for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
 # --- configuration: the arguments of each call, what it sets up
 _SUBBLOCK = "transpose ct_dim rt_dim kt_dim"
 _FULL = {
-    Setup.MATMUL: {
-        "mm_init": "b a out transpose",
-        "mm_block_init": f"b a out {_SUBBLOCK}",
-    },
+    Setup.MATMUL: {"mm_init": "b a out transpose", "mm_block_init": f"b a out {_SUBBLOCK}"},
     Setup.PAIR: {"binary_op_init_common": "a b out"},
     Setup.ANYTHING: {"init_bcast": "a b out"},
     Setup.COPY: {"init_sfpu unary_op_init_common": "a out"},

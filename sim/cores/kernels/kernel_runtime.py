@@ -40,9 +40,8 @@ def _make_post(count):
 
     names = ", ".join(["block", "head", *(f"a{i}" for i in range(count))])
     scope = {"result": (types.void(*[types.int64] * (2 + count)), codegen)}
-    exec(
-        f"def post{count}(typingctx, {names}):\n    return result", scope
-    )  # numba wants a named parameter per argument
+    # numba wants a named parameter per argument
+    exec(f"def post{count}(typingctx, {names}):\n    return result", scope)
     return intrinsic(scope[f"post{count}"])
 
 

@@ -21,10 +21,7 @@ PAGE_CALLS = {
     "noc_async_write_page": "id gen src size=0 offset=0 noc=NOC",
     "noc_async_write_tile": "id gen src noc=NOC",
 }
-SHARD_CALLS = {
-    "noc_async_read_shard": "shard_id gen dst noc=NOC",
-    "noc_async_write_shard": "shard_id gen src noc=NOC",
-}
+SHARD_CALLS = {"noc_async_read_shard": "shard_id gen dst noc=NOC", "noc_async_write_shard": "shard_id gen src noc=NOC"}
 
 
 class Addresses(Part):

@@ -1,47 +1,35 @@
-"""A core's command buffers and the packets of transactions, from the NIU into the network and back.
-
-Source: docs/hardware/noc.md#packets.
-"""
+"""A core's command buffers and the packets of transactions, from the NIU into the network and back."""
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.transactions import TO_SOURCE, TO_TARGET, log_bytes
+from tensim.sim.cores.niu.packets import prepare_request, prepare_response
+from tensim.sim.cores.niu.transactions import TO_TARGET, log_bytes
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
-from tensim.sim.dram.channel import fragments_ticks, queue_ticks
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
-from tensim.sim.noc.packet import head_event, prepare
-from tensim.sim.noc.packet_state import HELD, REQUEST, RESPONSE
+from tensim.sim.noc.packet import head_event
+from tensim.sim.noc.packet_state import HELD
 from tensim.sim.state import (
     ATOMIC_BUFFER,
     INLINE,
     LOG_NOC,
-    NOC_WORDS,
     PARKED,
     READ,
     READ_BUFFER,
-    TILE_DRAM,
-    TILE_WORKER,
-    TRID_UNSENT,
     WAIT_NOC_ISSUE,
     WORD_BUFFER,
     WRITE,
     WRITE_BUFFER,
-    bank_of,
-    dram_params_of,
     links_of,
     noc_counters_of,
     noc_params_of,
-    noc_words_of,
     packets_of,
     ports_of,
     schedule,
     threads_of,
-    tiles_of,
     transactions_of,
     vcs_of,
 )
 
-FLIT_COST = 1024  # of one cycle
 WORD_BYTES = 4
 
 
@@ -88,15 +76,7 @@ def next_issue(m, thread, now, cost, last):
 def send_request(m, index, flits, time):
     """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
     x = transactions_of(m)[index]
-    p = noc_params_of(m)[0]
-    packet = packets_of(m)[index]
-    prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
-    packet.awaits_response = 1 if x.kind == READ else 0
-    if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
-        dram = dram_params_of(m)[0]
-        packet.dram_queue = m.n_tiles + bank_of(m, x.target, x.address)
-        packet.dram_queue_ticks, packet.dram_queue_room = queue_ticks(dram, x.size)
-        packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
+    prepare_request(m, index, flits)
     counters = noc_counters_of(m, x.thread, x.noc)
     counters.command_free[buffer_of(x.kind, x.size)] = HELD
     begin = max(time, counters.niu_free)
@@ -108,18 +88,8 @@ def send_request(m, index, flits, time):
 def send_response(m, index, now):
     """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
     x = transactions_of(m)[index]
-    p = noc_params_of(m)[0]
-    flits, cost = 1, FLIT_COST
-    if x.kind == READ:
-        flits += (x.size + m.flit_bytes - 1) // m.flit_bytes
-        if tiles_of(m)[x.target].kind == TILE_WORKER:
-            cost = p.read_cost
-        else:  # the first chunk is there as a whole
-            chunk = min(flits, p.chunk_flits)
-            cost = (chunk * FLIT_COST + (flits - chunk) * p.dram_cost) // flits
     log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
-    x.stage = TO_SOURCE
-    prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
+    prepare_response(m, index)
     return move_packet(m, index, now)
 
 
@@ -168,7 +138,6 @@ def tail_left(m, index, now):
     x = transactions_of(m)[index]
     if x.stage != TO_TARGET or (x.kind != WRITE and x.kind != INLINE):
         return
-    words = noc_words_of(m)
     counters = noc_counters_of(m, x.thread, x.noc)
     left = packets_of(m)[index].left + m.l1_noc_departure
     if x.posted != 0:
@@ -178,6 +147,6 @@ def tail_left(m, index, now):
         counters.writes_unsent -= 1
         counters.write_flush_at = max(counters.write_flush_at, left)
         if x.trid >= 0:
-            words[x.thread * NOC_WORDS + TRID_UNSENT + 16 * x.noc + x.trid] -= 1
+            counters.trid_unsent[x.trid] -= 1
             counters.trid_flush_at[x.trid] = max(counters.trid_flush_at[x.trid], left)
     transaction_returned(m, x.thread, now)

@@ -2,6 +2,7 @@
 
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.command_buffers import move_packet, send_response
+from tensim.sim.cores.niu.packets import access_dram
 from tensim.sim.cores.niu.transactions import (
     IN_TARGET,
     TO_TARGET,
@@ -15,7 +16,6 @@ from tensim.sim.cores.niu.transactions import (
 from tensim.sim.cores.noc_record import record_arrival
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.transfer_checks import close_write
-from tensim.sim.dram.channel import dram_access
 from tensim.sim.dram.storage import read_bank, write_bank
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, copy_bytes, count_bits, load_u32, store_8, store_32
@@ -31,12 +31,8 @@ from tensim.sim.state import (
     TILE_DRAM,
     WRITE,
     bank_of,
-    banks_of,
-    channels_of,
-    dram_params_of,
     noc_counters_of,
     packets_of,
-    ports_of,
     threads_of,
     tiles_of,
     touched_of,
@@ -92,24 +88,10 @@ def access_memory(m, index, now):
     target = tiles_of(m)[x.target]
     if target.kind == TILE_DRAM:
         bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
-        done = dram_access(
-            channels_of(m),
-            banks_of(m),
-            dram_params_of(m)[0],
-            bank,
-            inside,
-            x.size,
-            x.kind == WRITE,
-            now,
-            x.noc,
-            packets_of(m)[index].mixed,
-            x.thread,
-        )
-        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].drained)
-        end = channels_of(m)[bank].supplied if x.kind == READ else done
+        done = access_dram(m, index, bank, now)
+        end = packets_of(m)[index].supplied if x.kind == READ else done
         log_bytes(m, x.thread, LOG_DRAM + bank, now, end, x.size, x.kind, x.target)
         if x.kind == READ:
-            packets_of(m)[index].supplied = end
             note_touched(m, bank, inside, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)

@@ -4,6 +4,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
+from tensim.sim.cores.niu.packets import data_flits
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
@@ -62,7 +63,7 @@ def issue_multicast(m, thread, now):
         if t.reads_open > 0 and check_open_reads(m, thread, local, size):
             return -1
     last = t.step + count >= size
-    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    flits = data_flits(m, count)
     path = (address >> CORNERS_SHIFT) + 1
     is_open = open_path(core, noc)
     if is_open != 0 and is_open != path:
@@ -234,8 +235,7 @@ def carry_multicast(m, kind, thread, noc, chain, address, size, is_open, keep, t
     x, p, pk = transactions_of(m)[index], noc_params_of(m)[0], packets_of(m)[index]
     x.target, x.value, x.address, x.local = -1, is_open, keep, entry_tile(p, noc, source, *travelled(m, noc, address))
     x.size = size
-    flits = 1 + (size + m.flit_bytes - 1) // m.flit_bytes
-    prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)
+    prepare(p, pk, noc, source, source, data_flits(m, size), REQUEST, p.multicast_cost)
     pk.next = chain
     schedule(m, time, x.key, index)
 

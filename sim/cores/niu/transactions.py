@@ -29,16 +29,22 @@ TO_TARGET, IN_TARGET, TO_SOURCE = 1, 2, 3
 
 @compiled()
 def new_transaction(m, kind, thread, noc, source, target):
-    """Take a transaction from the free list (the event loop guarantees one); returns its index."""
-    transactions = transactions_of(m)
-    index = m.free_transaction
-    x = transactions[index]
-    m.free_transaction = x.next_open
-    m.transactions_used += 1
+    """A transaction of a thread; returns its index."""
     t = threads_of(m)[thread]
     t.sequence += 1
+    key = event_heap.make_key(event_heap.CLASS_NETWORK, t.core, t.slot, t.sequence)
+    return take_transaction(m, kind, thread, noc, source, target, key)
+
+
+@compiled()
+def take_transaction(m, kind, thread, noc, source, target, key):
+    """Take a transaction from the free list (whoever runs the events guarantees one); returns its index."""
+    index = m.free_transaction
+    x = transactions_of(m)[index]
+    m.free_transaction = x.next_open
+    m.transactions_used += 1
     x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, TO_TARGET
-    x.key = event_heap.make_key(event_heap.CLASS_NETWORK, t.core, t.slot, t.sequence)
+    x.key = key
     x.staging = x.next_open = x.previous_open = x.trid = -1
     x.posted = x.value = 0
     pk = packets_of(m)[index]

@@ -4,6 +4,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue, send_request
+from tensim.sim.cores.niu.packets import data_flits
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
 from tensim.sim.cores.operations import Issue
 from tensim.sim.cores.threads import argument, charge, fail
@@ -24,19 +25,16 @@ from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,
     INLINE,
-    NOC_WORDS,
     READ,
     READ_BUFFER,
-    SAVED_STATE,
     TILE_DRAM,
     TILE_WORKER,
-    TRID_UNSENT,
     WRITE,
     WRITE_BUFFER,
     cores_of,
     noc_counters_of,
-    noc_words_of,
     packets_of,
+    saved_call_of,
     threads_of,
     tiles_of,
     traffic_of,
@@ -63,6 +61,20 @@ def count_read(m, thread, now):
 
 
 @compiled()
+def valid_request(m, thread, address, size, noc, trid, vc, one_packet):
+    """False when a transfer asks for what no NoC has."""
+    if size <= 0:
+        fail(m, thread, Fault.ZERO_LENGTH, address, size, 0)
+        return False
+    if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
+        return False
+    if one_packet and size > m.max_packet:
+        fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
+        return False
+    return True
+
+
+@compiled()
 def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, overlap, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on.
 
@@ -73,15 +85,8 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, overlap
         return ready
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
-    if t.step == 0:
-        if size <= 0:
-            fail(m, thread, Fault.ZERO_LENGTH, source, size, 0)
-            return -1
-        if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
-            return -1
-        if one_packet and size > m.max_packet:
-            fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
-            return -1
+    if t.step == 0 and not valid_request(m, thread, source, size, noc, trid, vc, one_packet):
+        return -1
     tile = tile_at(m, thread, source)
     if tile < 0:
         return -1
@@ -95,7 +100,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, overlap
             and check_congruent(m, thread, offset, local, modulus)
         ):
             return -1
-        note_open_read(m, thread, local, size, noc * 32 + trid + 1)
+        note_open_read(m, thread, local, size, noc, trid)
     count = min(size - t.step, m.max_packet)
     index = new_transaction(m, READ, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
@@ -120,15 +125,8 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
     if ready != now:
         return ready
     core = cores_of(m)[t.core]
-    if t.step == 0:
-        if size <= 0:
-            fail(m, thread, Fault.ZERO_LENGTH, destination, size, 0)
-            return -1
-        if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
-            return -1
-        if one_packet and size > m.max_packet:
-            fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
-            return -1
+    if t.step == 0 and not valid_request(m, thread, destination, size, noc, trid, vc, one_packet):
+        return -1
     tile = tile_at(m, thread, destination)
     if tile < 0:
         return -1
@@ -153,9 +151,8 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
         copy_bytes(staging_address(m, x.staging), m.l1_at + t.core * m.l1_size + x.local, count)
     if not check_writers(m, index):
         return -1
-    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
     set_request_vc(m, index, vc)
-    send_request(m, index, flits, now + cost)
+    send_request(m, index, data_flits(m, count), now + cost)
     count_write(m, thread, noc, trid, posted)
     t.step += count
     return next_issue(m, thread, now, cost, t.step >= size)
@@ -164,7 +161,6 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
 @compiled()
 def count_write(m, thread, noc, trid, posted):
     """Count a write to one target: one more to leave the core and, unless posted, to be acknowledged."""
-    words = noc_words_of(m)
     counters = noc_counters_of(m, thread, noc)
     if posted != 0:
         counters.posted_unsent += 1
@@ -173,7 +169,7 @@ def count_write(m, thread, noc, trid, posted):
     counters.writes_unsent += 1
     if trid >= 0:
         counters.trid_writes[trid] += 1
-        words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid] += 1
+        counters.trid_unsent[trid] += 1
 
 
 @compiled()
@@ -261,10 +257,9 @@ def set_state(m, thread, now):
     t = threads_of(m)[thread]
     if not (valid_noc(m, thread, argument(t, 3), -1) and valid_vc(m, thread, argument(t, 5))):
         return -1
-    words = noc_words_of(m)
-    base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3) + 8 * argument(t, 0)
-    for i, source in enumerate((1, 2, 4, 5, 6)):
-        words[base + i] = argument(t, source)
+    saved = saved_call_of(m, thread, argument(t, 3), argument(t, 0))
+    saved.address, saved.size, saved.posted = argument(t, 1), argument(t, 2), argument(t, 4)
+    saved.vc, saved.trid = argument(t, 5), argument(t, 6)
     charge(m, thread, now, m.issue_set_state)
     return now + m.issue_set_state
 
@@ -275,14 +270,12 @@ def noc_read_with_state(m, thread, now):
     noc = argument(t, 3)
     if not valid_noc(m, thread, noc, argument(t, 4)):
         return -1
-    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc
-    words = noc_words_of(m)
-    size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
-    source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
-    trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
-    vc = words[base + 3]
+    saved = saved_call_of(m, thread, noc, READ_BUFFER)
+    size = argument(t, 2) if argument(t, 2) > 0 else saved.size
+    source = (saved.address & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
+    trid = argument(t, 4) if argument(t, 4) >= 0 else saved.trid
     return issue_read(
-        m, thread, now, source, argument(t, 1), size, noc, trid, vc,
+        m, thread, now, source, argument(t, 1), size, noc, trid, saved.vc,
         m.issue_read_stateful, m.issue_read_stateful_overlap, False,
     )  # fmt: skip
 
@@ -293,22 +286,11 @@ def noc_write_with_state(m, thread, now):
     noc = argument(t, 3)
     if not valid_noc(m, thread, noc, argument(t, 4)):
         return -1
-    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc + 8 * WRITE_BUFFER
-    words = noc_words_of(m)
-    size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
-    destination = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
-    trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
+    saved = saved_call_of(m, thread, noc, WRITE_BUFFER)
+    size = argument(t, 2) if argument(t, 2) > 0 else saved.size
+    destination = (saved.address & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
+    trid = argument(t, 4) if argument(t, 4) >= 0 else saved.trid
     return issue_write(
-        m,
-        thread,
-        now,
-        argument(t, 0),
-        destination,
-        size,
-        noc,
-        trid,
-        words[base + 2],
-        words[base + 3],
-        m.issue_write_stateful,
-        False,
-    )
+        m, thread, now, argument(t, 0), destination, size, noc, trid, saved.posted, saved.vc,
+        m.issue_write_stateful, False,
+    )  # fmt: skip

@@ -141,23 +141,24 @@ def nearest_even(word, bits):
     return (word + odd + ((1 << (bits - 1)) - 1)) & ~((1 << bits) - 1)
 
 
-def _signed_flush(word):
+def signed_flush(word):
+    """A denormal as a zero of its sign."""
     return exponent_of(word).equals(0).choose(word & SIGN, word)
 
 
-flush_to_signed_zero = row_operation(_signed_flush)
+flush_to_signed_zero = row_operation(signed_flush)
 
 
 def _float_sum(old, new):
     """IEEE sum with denormals flushed on both sides; NaN has one pattern."""
-    total = _signed_flush(_signed_flush(old).float_add(_signed_flush(new)))
+    total = signed_flush(signed_flush(old).float_add(signed_flush(new)))
     return ((total & 0x7FFFFFFF) > EXPONENT).choose(QUIET_NAN, total)
 
 
 def _bf16_sum(old, new):
     """The float32 sum rounded to nearest even: float32 has more than twice bf16's bits, so this rounds the exact sum."""
     total = _float_sum(old, new)
-    return ((total & 0x7FFFFFFF) > EXPONENT).choose(total, _signed_flush(nearest_even(total, 16)))
+    return ((total & 0x7FFFFFFF) > EXPONENT).choose(total, signed_flush(nearest_even(total, 16)))
 
 
 def _half_sum(old, new):

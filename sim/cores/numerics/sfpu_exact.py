@@ -5,22 +5,9 @@ Between the two stands the function of `tensim.sim.cores.numerics.sfpu`, from it
 the errors.
 """
 
-from tensim.sim.cores.numerics.matrix_unit import (
-    INTEGER,
-    NARROW,
-    OPAQUE,
-    WIDE,
-    WORD_ROW,
-    exponent_of,
-    rebias_words,
-)
+from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, rebias_words
 from tensim.sim.cores.numerics.packer import flush_to_signed_zero, nearest_even
-from tensim.sim.cores.numerics.sfpu import (
-    sfpu_binary,
-    sfpu_reduce,
-    sfpu_ternary,
-    sfpu_unary,
-)
+from tensim.sim.cores.numerics.sfpu import sfpu_binary, sfpu_reduce, sfpu_ternary, sfpu_unary
 from tensim.sim.cores.numerics.sfpu_functions import (
     FIRST_BINARY_INT,
     FIRST_BINARY_QUOTIENT,

@@ -228,9 +228,7 @@ _BINARY_INT = {
     "rsub_uint16": (0, "y - x modulo 2**16"),
 }
 # of integers, whose result is a number
-_BINARY_QUOTIENT = {
-    "div_int32": (0, "x / y of integers, a float32"),
-}
+_BINARY_QUOTIENT = {"div_int32": (0, "x / y of integers, a float32")}
 _TERNARY = {
     "where": (0, "y if x != 0 else z"),
     "addcmul": (1, "x + a * y * z"),

@@ -12,11 +12,8 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_name("call_headers.txt")
 PREFIX = "tensim_undeclared_"  # of a call's name as long as no header has declared it
-FOLDERS = (
-    "api/compute/",
-    "compute_kernel_api/",
-    "tt_metal/include/compute_kernel_api/",
-)  # of the same headers, by release
+# of the same headers, by release
+FOLDERS = ("api/compute/", "compute_kernel_api/", "tt_metal/include/compute_kernel_api/")
 
 
 def plain(header):

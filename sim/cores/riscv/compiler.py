@@ -26,12 +26,13 @@ from tensim.sim.cores.riscv.build_progress import wait_for
 from tensim.sim.cores.riscv.elf import MAX_FILE
 from tensim.sim.cores.riscv.foreign import ForeignBuild
 from tensim.sim.cores.riscv.generated import ASSEMBLER_MACROS
+from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE
 from tensim.sim.cores.riscv.refusals import refusal_of
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import KernelCompileError, UsageError
 
-LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x70000000
+STRINGS = 0x70000000
 ZEROS = 12800  # L1 address of 512 bytes that the firmware's map keeps at zero, behind its mailboxes
 STACK_BYTES = 256  # of local memory at least
 UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
@@ -235,10 +236,10 @@ def translation_unit(build, text):
 
 def link_script(build):
     """Text at 0, data behind what the loader writes in local memory, texts for the front end outside both."""
-    data = LOCAL_MEMORY + firmware_bytes(build.arch)
-    end = LOCAL_MEMORY + build.local_memory
+    data = LOCAL_BASE + firmware_bytes(build.arch)
+    end = LOCAL_BASE + build.local_memory
     return f"""ENTRY(_start)
-tensim_firmware = 0x{LOCAL_MEMORY:x};
+tensim_firmware = 0x{LOCAL_BASE:x};
 PHDRS {{ text PT_LOAD FLAGS(5); strings PT_LOAD FLAGS(4); data PT_LOAD FLAGS(6); }}
 SECTIONS {{
   .text 0x0 : {{ *(.text.start) *(.text .text.*) }} :text
@@ -496,14 +497,6 @@ def describe(elf, source):
             at += len(text) + 1
     local = sizes.get(".data", 0) + sizes.get(".bss", 0)
     return Object(elf, digest(elf), source, sizes.get(".text", 0), local, zones)
-
-
-def compile_kernels(builds):
-    """The `Object`s of several builds, in parallel on all cores; the first error in their order is raised."""
-    ((objects, error),) = compile_each([list(builds)])
-    if error is not None:
-        raise error
-    return objects
 
 
 def compile_each(groups):

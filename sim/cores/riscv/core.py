@@ -13,7 +13,6 @@ import numpy as np
 
 from tensim.sim.engine.tables import table
 
-REGISTERS = 33
 REGISTER_BYTES = 512  # from a register's value to its cycle
 CORE = np.dtype(
     [(name, np.int64) for name in (
@@ -25,6 +24,6 @@ CORE = np.dtype(
 )  # fmt: skip
 NOTHING, LOADED, RESULT, RETRY, FAULTED, PRINTED, BROKEN = range(7)  # `pending`
 ICACHE_WAYS = 2  # what loops of 1024 to 2048 instructions take (docs/hardware/riscv.md#instruction-fetch)
-ICACHE_LINE = 16  # bytes: one read of L1
+ICACHE_LINE = 16  # bytes: one read of L1 (docs/hardware/riscv.md#instruction-fetch)
 
 core_table = table(CORE)

@@ -5,12 +5,11 @@ from tensim.sim.cores.circular_buffer import write_pointer
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import note
 from tensim.sim.cores.riscv.instruction_results import LB, LBU, LHU, LW, SB, SW
-from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, N_CIRCULAR_BUFFERS
-from tensim.sim.cores.threads import (
-    thread_key,
-)
+from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW
+from tensim.sim.cores.threads import thread_key
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import (
     load_i8,
     load_i16,

@@ -8,13 +8,7 @@ from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.oddities import note
 from tensim.sim.cores.print_log import MORE, PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
 from tensim.sim.cores.print_tiles import BUFFER_TILE, DST_TILE, print_buffer_tile, print_dst_tile
-from tensim.sim.cores.riscv.core import (
-    FAULTED,
-    LOADED,
-    NOTHING,
-    REGISTER_BYTES,
-    RESULT,
-)
+from tensim.sim.cores.riscv.core import FAULTED, LOADED, NOTHING, REGISTER_BYTES, RESULT
 from tensim.sim.cores.riscv.decode import SINK
 from tensim.sim.cores.riscv.instruction_results import (
     DIV,
@@ -33,19 +27,9 @@ from tensim.sim.cores.riscv.instruction_results import (
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.riscv.traps import Form, Print
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
-from tensim.sim.cores.threads import (
-    argument,
-    issue,
-    log_span,
-)
+from tensim.sim.cores.threads import argument, issue, log_span
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import (
-    load_i64,
-    load_u8,
-    store_8,
-    store_64,
-    zero_bytes,
-)
+from tensim.sim.engine.memory import load_i64, load_u8, store_8, store_64, zero_bytes
 from tensim.sim.state import WAIT_NONE
 
 FORM_PAIR, FORM_UNSIGNED, FORM_IMMEDIATE = int(Form.PAIR), int(Form.UNSIGNED), int(Form.IMMEDIATE)

@@ -15,16 +15,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.local_memory import begin_load, begin_store
 from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.operations import Op
-from tensim.sim.cores.riscv.core import (
-    BROKEN,
-    FAULTED,
-    LOADED,
-    PRINTED,
-    REGISTER_BYTES,
-    RESULT,
-    RETRY,
-    core_table,
-)
+from tensim.sim.cores.riscv.core import BROKEN, FAULTED, LOADED, PRINTED, REGISTER_BYTES, RESULT, RETRY, core_table
 from tensim.sim.cores.riscv.core_memory import (
     CB_POINTER,
     FIRST_SHARED_COLUMN,
@@ -73,20 +64,13 @@ from tensim.sim.cores.riscv.instruction_results import (
     moved,
     product,
 )
-from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE, N_CIRCULAR_BUFFERS
+from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE
 from tensim.sim.cores.riscv.traps import Service
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
-from tensim.sim.cores.threads import (
-    OPERATION_END,
-    fail,
-)
+from tensim.sim.cores.threads import OPERATION_END, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import (
-    load_i64,
-    load_u8,
-    store_8,
-    store_64,
-)
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+from tensim.sim.engine.memory import load_i64, load_u8, store_8, store_64
 from tensim.sim.state import cores_of, machine_table, threads_of
 
 OP_LOAD, OP_STORE, OP_SPEND, OP_FAIL = int(Op.LOAD), int(Op.STORE), int(Op.SPEND), int(Op.FAIL)

@@ -56,9 +56,8 @@ class CppKernel:
     ):  # fmt: skip
         self.file, self.name, self.budget = str(file), Path(file).stem, budget
         self.preamble, self.descriptors = preamble, descriptors
-        self.strict_headers = (
-            strict_headers and budget is None
-        )  # a release that we do not know may have built a saved one
+        # a release that we do not know may have built a saved one
+        self.strict_headers = strict_headers and budget is None
         self.include_paths, self.defines = tuple(map(str, include_paths)), tuple(defines)
         self.binaries = {} if binaries is None else binaries
         self._on_disk, self._built, self._keys = text is None, {}, {}

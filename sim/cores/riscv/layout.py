@@ -15,7 +15,6 @@ import numpy as np
 LOCAL_BASE = 0xFFB00000
 CB_WINDOW = 0xFFC40000
 CB_STRIDE = 512  # bytes
-N_CIRCULAR_BUFFERS = 32
 # Where the texts of a compute kernel's three processors are linked at the instruction level, outside of what they access
 TEXT_ADDRESSES = {2: 0x400000, 3: 0x500000, 4: 0x600000}
 TEXT_ROOM = 0x1000  # bytes behind those addresses at which a text may begin

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op, Role
+from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op
 from tensim.sim.cores.riscv.cpp_texts import ENTRY
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
 from tensim.sim.cores.riscv.elf import MAX_STRING, Image, load_elf, text_address_of
@@ -15,8 +15,6 @@ from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 from tensim.sim.lazy_dataclass import dataclass
-
-SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
 @functools.lru_cache(maxsize=256)
@@ -167,11 +165,6 @@ class RiscvKernel:
             len(program.image.text) + sum(len(data) for _, data in program.image.data)
             for program in self.programs.values()
         )
-
-    @property
-    def uses_roles(self):
-        """Bits of the threads that run it (Role)."""
-        return sum({int(SLOT_ROLES[slot]) for slot in self.programs})
 
     @property
     def digest(self):

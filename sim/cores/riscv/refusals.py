@@ -37,10 +37,7 @@ NAMES = (
         "llk",
         r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_|zeroacc)",
     ),
-    (
-        "fabric",
-        r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
-    ),
+    ("fabric", r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)"),
     ("remote_circular_buffers", r"^(remote_cb_|resize_remote_|RemoteSenderCB|RemoteReceiverCB)"),
     ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
     (

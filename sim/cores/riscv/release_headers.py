@@ -9,20 +9,16 @@ from pathlib import Path
 
 from tensim.sim.cores.riscv.header_names import forwarders
 
-SOURCES = (
-    "hw/inc",
-    "include",
-    "hw/ckernels",
-    "third_party/tt_llk",
-    "hostdevcommon",
-)  # of a release: what kernels include
+# of a release: what kernels include
+SOURCES = ("hw/inc", "include", "hw/ckernels", "third_party/tt_llk", "hostdevcommon")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 INCLUDE = re.compile(r'#\s*include\s*["<]([^">]+)[">]')
 DECLARED = re.compile(r"^(?:ALWI|FORCE_INLINE|inline|static)\b[^\n;={}()]*?\b(\w+)\s*\(", re.M)
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.M)
+# of the names of functions: those that no other header and no kernel of its own has
 CALL = re.compile(
     r"_(?:tiles?|init|uninit|block)(?:_|$)|^(?:reduce|pack|untilize|tilize|matmul|copy|transpose|unary|tile_regs)_"
-)  # of the names of functions: those that no other header and no kernel of its own has
+)
 
 
 def read_release(folder):

@@ -59,11 +59,8 @@ GUESSES = (
     Guess((3,) * WORDS), Guess((1,) * WORDS, named=APART), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
     Guess((2,) * WORDS, reduction="PoolType::MAX"), Guess((0,) * WORDS), Guess((2,) * WORDS, buffers_apart=True),
 )  # fmt: skip
-REPAIRED = (
-    0,
-    6,
-    len(GUESSES) - 1,
-)  # of these, those whose arguments are repaired: all alike, all different, buffers apart
+# of these, those whose arguments are repaired: all alike, all different, buffers apart
+REPAIRED = (0, 6, len(GUESSES) - 1)
 # Macros that the library's host code gives its kernels, where 1 would not do
 MACROS = {
     "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",

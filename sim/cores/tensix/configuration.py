@@ -1,18 +1,13 @@
 """What initialisation calls cost, and what they set up."""
 
-from tensim.sim.cores.numerics.sfpu_costs import (
-    initialisation_cost,
-)
+from tensim.sim.cores.numerics.sfpu_costs import initialisation_cost
 from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS
 from tensim.sim.cores.operations import Config
 from tensim.sim.cores.slots import MATH_SLOT, UNPACK_SLOT
 from tensim.sim.cores.tensix.math import FORM_MASK, approximation_of, vector_cycles
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import (
-    cores_of,
-    threads_of,
-)
+from tensim.sim.state import cores_of, threads_of
 
 VECTOR_CODE_MASK = (1 << VECTOR_CODE_BITS) - 1
 

@@ -99,14 +99,7 @@ def load_source(m, core, operand, row, tile, transpose, width, alone, place):
 def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, load0, load1):
     """Fill the next source bank; load0/load1 False: the operand stays from the token before."""
     if width > 0 and block_bits(circular_buffers_of(m)[row0].format) > 0:
-        fail(
-            m,
-            core * THREADS_PER_CORE + UNPACK_SLOT,
-            Fault.ROWS_FORMAT,
-            circular_buffers_of(m)[row0].format,
-            0,
-            0,
-        )
+        fail(m, core * THREADS_PER_CORE + UNPACK_SLOT, Fault.ROWS_FORMAT, circular_buffers_of(m)[row0].format, 0, 0)
     if load0 and load1:
         check_formats(m, core, row0, row1)
     elif threads_of(m)[core * THREADS_PER_CORE + UNPACK_SLOT].operation == Op.UNPACK_REUSE:

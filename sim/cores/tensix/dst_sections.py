@@ -6,13 +6,7 @@ from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.tensix.math import hold_unpackers
 from tensim.sim.cores.threads import charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import (
-    PARKED,
-    WAIT_DST_FREE,
-    WAIT_DST_READY,
-    cores_of,
-    threads_of,
-)
+from tensim.sim.state import PARKED, WAIT_DST_FREE, WAIT_DST_READY, cores_of, threads_of
 
 
 @compiled()

@@ -20,14 +20,7 @@ from tensim.sim.cores.tensix.source_banks import (
 )
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import (
-    N_INSTRUCTION_WORDS,
-    UNIT_SLOTS,
-    cores_of,
-    instruction_cycles_of,
-    threads_of,
-    unit_free_of,
-)
+from tensim.sim.state import N_INSTRUCTION_WORDS, UNIT_SLOTS, cores_of, instruction_cycles_of, threads_of, unit_free_of
 
 
 class Unit(IntEnum):

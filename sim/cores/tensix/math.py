@@ -1,13 +1,7 @@
 """The math thread: what the matrix unit and the vector unit take."""
 
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.numerics.sfpu_costs import (
-    BINARY_OFFSET,
-    TERNARY_OFFSET,
-    WIDTH_OFFSET,
-    cast_cost,
-    unary_cost,
-)
+from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, WIDTH_OFFSET, cast_cost, unary_cost
 from tensim.sim.cores.numerics.sfpu_functions import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.oddities import odd
@@ -24,23 +18,13 @@ from tensim.sim.cores.tensix.data import (
     do_sfpu_unary,
     do_transpose_dst,
 )
-from tensim.sim.cores.tensix.source_banks import (
-    bank_ready,
-    bank_released,
-    completion,
-    wait_for_ready_bank,
-)
+from tensim.sim.cores.tensix.source_banks import bank_ready, bank_released, completion, wait_for_ready_bank
 from tensim.sim.cores.tensix.thread_time import spend
 from tensim.sim.cores.tensix.unpack import matmul_position
 from tensim.sim.cores.tensix.values import FUNCTION_MASK, known_function, known_values
 from tensim.sim.cores.threads import argument, charge_stall, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import (
-    WAIT_SOURCE_READY,
-    cores_of,
-    sfpu_cycles_of,
-    threads_of,
-)
+from tensim.sim.state import WAIT_SOURCE_READY, cores_of, sfpu_cycles_of, threads_of
 
 FORM_MASK = 3  # of an `Approximation`
 # a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)

@@ -4,21 +4,12 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.unpacker import datum_bytes
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.slots import THREADS_PER_CORE, UNPACK_SLOT
-from tensim.sim.cores.tensix.data import (
-    do_pack,
-)
+from tensim.sim.cores.tensix.data import do_pack
 from tensim.sim.cores.tensix.operands import buffer_row, pack_fits, shapes_fit, tile_fits
 from tensim.sim.cores.tensix.thread_time import spend
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import (
-    PARKED,
-    RUNNING,
-    WAIT_SOURCE_FREE,
-    circular_buffers_of,
-    cores_of,
-    threads_of,
-)
+from tensim.sim.state import PARKED, RUNNING, WAIT_SOURCE_FREE, circular_buffers_of, cores_of, threads_of
 
 
 @compiled()

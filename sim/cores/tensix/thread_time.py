@@ -2,9 +2,7 @@
 
 from tensim.sim.cores.threads import charge
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.state import (
-    threads_of,
-)
+from tensim.sim.state import threads_of
 
 
 @compiled()

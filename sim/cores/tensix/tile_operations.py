@@ -34,13 +34,7 @@ from tensim.sim.cores.numerics.tile_math import (
 )
 from tensim.sim.cores.numerics.unpacker import format_kind
 from tensim.sim.cores.operations import Binary, Reuse
-from tensim.sim.cores.tensix.queue_state import (
-    DST_TILES,
-    NOT_FINITE,
-    SOURCE_PLACES,
-    operations_of,
-    queues_of,
-)
+from tensim.sim.cores.tensix.queue_state import DST_TILES, NOT_FINITE, SOURCE_PLACES, operations_of, queues_of
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import floats_at
 from tensim.sim.state import EXACT, dst_of, src_a_of, src_b_of

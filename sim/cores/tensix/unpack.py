@@ -11,9 +11,7 @@ from tensim.sim.cores.numerics.tile import FACES, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
 from tensim.sim.cores.operations import Bcast, Op, Reduction
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE
-from tensim.sim.cores.tensix.data import (
-    do_unpack,
-)
+from tensim.sim.cores.tensix.data import do_unpack
 from tensim.sim.cores.tensix.operands import rows_fit, rows_of_tiles, shapes_fit, tile_row
 from tensim.sim.cores.tensix.source_banks import (
     bank_filled,
@@ -28,11 +26,7 @@ from tensim.sim.cores.tensix.values import known_values
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.state import (
-    circular_buffers_of,
-    cores_of,
-    threads_of,
-)
+from tensim.sim.state import circular_buffers_of, cores_of, threads_of
 
 # what an unpack operation delivers next: all of a token, its first face, its others
 WHOLE_TILES, FIRST_FACE, OTHER_FACES = 1, 2, 3
@@ -208,14 +202,7 @@ def start_unpack(m, thread, now):
         if within and not shapes_fit(m, thread, index, index):
             return -1
         if width > 0 and not rows_fit(m, circular_buffers_of(m)[row0].read_ptr, row0, tile + t.step, width):
-            fail(
-                m,
-                thread,
-                Fault.TILE_OUTSIDE_CB,
-                argument(t, 0),
-                tile + t.step,
-                circular_buffers_of(m)[row0].pages,
-            )
+            fail(m, thread, Fault.TILE_OUTSIDE_CB, argument(t, 0), tile + t.step, circular_buffers_of(m)[row0].pages)
             return -1
         cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == Op.UNPACK_A else 0

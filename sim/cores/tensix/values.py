@@ -76,9 +76,8 @@ def known_values(m, thread):
         return known(m, thread, 0, TILE_POOLS) and known(m, thread, 1, DIMS)
     if operation == Op.SFPU_REDUCE:
         data_format = argument(t, 3)
-        averages = (
-            argument(t, 0) == Pool.AVG and argument(t, 1) != ReduceDim.COL
-        )  # of integers: of 32 alone, by a shift
+        # of integers: of 32 alone, by a shift
+        averages = argument(t, 0) == Pool.AVG and argument(t, 1) != ReduceDim.COL
         formats = REDUCED_FORMATS & ~INTEGER_FORMATS if averages else REDUCED_FORMATS
         if not (known(m, thread, 0, POOLS) and known(m, thread, 1, DIMS)):
             return False

@@ -5,12 +5,7 @@ import pytest
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.errors import TensimError
-from tests.cores.checks.small_programs import (
-    FIRST,
-    FOURTH,
-    SECOND,
-    checked,
-)
+from tests.cores.checks.small_programs import FIRST, FOURTH, SECOND, checked
 
 # ruff: noqa: F405
 

@@ -5,16 +5,7 @@ import pytest
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tests.cores.checks.small_bugs import bug_of, check_is_found, push_three
-from tests.cores.checks.small_programs import (
-    BRISC,
-    FIRST,
-    L1,
-    NCRISC,
-    PAGES,
-    read_one,
-    read_pages,
-    write_one,
-)
+from tests.cores.checks.small_programs import BRISC, FIRST, L1, NCRISC, PAGES, read_one, read_pages, write_one
 
 # ruff: noqa: F405
 BUGS = {}

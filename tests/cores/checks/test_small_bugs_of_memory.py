@@ -242,12 +242,6 @@ def read_two_pages(address):
     cb_push_back(0, 1)
 
 
-@kernel
-def use_other(index):
-    cb_reserve_back(index, 1)
-    riscv_wait(3000)
-
-
 @bug("cb_beyond_end", "noc_async_read(get_noc_addr(0, source), get_write_ptr(0), 4096)")
 def a_read_runs_on_into_a_buffer_that_nobody_has_used_yet(case):
     case.circular_buffer(0, pages=1)

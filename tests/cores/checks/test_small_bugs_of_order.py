@@ -5,14 +5,7 @@ import pytest
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tests.cores.checks.small_bugs import ALL, BOTH, bug_of, check_is_found, push_three
-from tests.cores.checks.small_programs import (
-    DATA,
-    FIRST,
-    FOURTH,
-    NCRISC,
-    ON_NOC_0,
-    SECOND,
-)
+from tests.cores.checks.small_programs import DATA, FIRST, FOURTH, NCRISC, ON_NOC_0, SECOND
 
 # ruff: noqa: F405
 BUGS = {}

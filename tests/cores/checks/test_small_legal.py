@@ -377,12 +377,6 @@ def posted_increment(x, y):
     noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(0)), 1, posted=1)
 
 
-@kernel
-def late_end(x, y):
-    noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(0)), 1)
-    riscv_wait(3000)
-
-
 @legal
 def increments_and_words_behind_a_full_barrier(case):
     case.semaphores(2, BOTH)

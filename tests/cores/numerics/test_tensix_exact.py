@@ -129,15 +129,7 @@ def test_whole_tiles_of_products(phases, narrow, wide):
         assert np.array_equal(found, reference_tiles.matmul(in0, in1, dst, phases, narrow, wide, quirk)), kinds
 
 
-@given(
-    seed=seeds,
-    a=classes,
-    b=classes,
-    old=classes,
-    unit=units,
-    op=st.sampled_from(Binary),
-    keep=st.booleans(),
-)
+@given(seed=seeds, a=classes, b=classes, old=classes, unit=units, op=st.sampled_from(Binary), keep=st.booleans())
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_element_wise(seed, a, b, old, unit, op, keep):
     """Sums, differences and products, onto Dst or in its place (products always add)."""

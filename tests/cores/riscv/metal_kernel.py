@@ -4,13 +4,12 @@ linked beside the firmware that ships with the release."""
 from pathlib import Path
 
 from tensim.drop_in.compiler import compile as vendor_compiler
-from tensim.drop_in.library_objects import CHIP_NAMES
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.riscv.compiler import Processor
 from tensim.sim.cores.riscv.kernel_elf import chip_of
 from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.llk.build import LlkBuild, defines, generated
-from tensim.sim.cores.riscv.llk.tree import find_tree
+from tensim.sim.cores.riscv.llk.tree import FAMILIES, find_tree
 
 MACHINES = {"wormhole_b0": "tt-wh-tensix", "blackhole": "tt-bh-tensix"}
 OF_OUR_BUILD = ("TENSIM_LLK", "TENSIM_LLK_TYPED", "TENSIM_UPPER_BUFFERS", "__riscv_xtttensixwh", "__riscv_xtttensixbh")
@@ -51,7 +50,7 @@ def _build(folder, chip, text, buffers, number):
     flags = [f"-mcpu={MACHINES[chip]}", *COMPILER, *(f"-D{name}={value}" for name, value in names.items()), "-I."]
     flags += [f"-I{one}" for one in tree.include_folders(chip)]
     run([*flags, "-c", "-o", "trisck.o", str(tree.root / "tt_metal/hw/firmware/src/tt-1xx/trisck.cc")], folder)
-    family, hardware = CHIP_NAMES[chip], tree.root / "runtime/hw"
+    family, hardware = FAMILIES[chip], tree.root / "runtime/hw"
     objects = [hardware / f"lib/{family}/{name}.o" for name in ("tdma_xmov", "substitutes")]
     symbols = firmware_of(tree, chip, number)
     run(

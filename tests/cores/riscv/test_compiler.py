@@ -15,13 +15,13 @@ from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, SFPU_API
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import (
-    LOCAL_MEMORY,
     Build,
     Processor,
+    compile_each,
     compile_kernel,
-    compile_kernels,
     firmware_bytes,
 )
+from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.riscv.traps import ARGUMENTS, OPCODE, Form, Service
 from tensim.sim.errors import KernelCompileError, UsageError
@@ -123,7 +123,9 @@ def test_both_generations_of_data_movement_post_the_same_operations(build, text)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_compute_kernel_is_three_programs(build, form):
     builds = [build(FORMS[form] % BODY, processor) for processor in COMPUTE]
-    unpack, math, pack = ({operation for operation, _ in operations(kernel.elf)} for kernel in compile_kernels(builds))
+    ((objects, error),) = compile_each([builds])
+    assert error is None
+    unpack, math, pack = ({operation for operation, _ in operations(kernel.elf)} for kernel in objects)
     zones = {Op.ZONE_BEGIN, Op.ZONE_END, Op.CONFIG, Service.END}
     assert unpack == zones | {Op.CB_WAIT_FRONT, Op.CB_POP_FRONT, Op.UNPACK_AB}
     assert math == zones | {Op.DST_ACQUIRE, Op.DST_COMMIT, Op.MATH_BINARY, Op.SFPU_UNARY}
@@ -145,7 +147,7 @@ def test_data_stands_behind_what_the_loader_writes(build):
     text = SEEN % 4
     kernel = compile_kernel(build(text))
     (section,) = (s for s in ELFFile(BytesIO(kernel.elf)).iter_sections() if s.name == ".bss")
-    assert section["sh_addr"] >= LOCAL_MEMORY + firmware_bytes(load_arch("wormhole_b0"))
+    assert section["sh_addr"] >= LOCAL_BASE + firmware_bytes(load_arch("wormhole_b0"))
     assert kernel.local_bytes >= 16
 
 

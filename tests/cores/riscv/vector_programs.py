@@ -280,9 +280,8 @@ def run_function(text, machine, numbers):
                 machine.run([int(word[1]) & 0xFFFFFFFF])
             elif made and made[2] == "phi":
                 incoming = dict((source, one) for one, source in re.findall(r"\[ (\S+), %([\w.$-]+) \]", made[3]))
-                first = next(
-                    (one for source, one in incoming.items() if source not in blocks), None
-                )  # the entry has no name
+                # the entry has no name
+                first = next((one for source, one in incoming.items() if source not in blocks), None)
                 numbers[made[1]] = value(incoming.get(before, first))
             elif made:
                 a, b = re.search(r"i32 (\S+), ([^,\s]+)", made[3]).groups()

@@ -18,10 +18,7 @@ from tensim.sim.cores.numerics.tile_order import tilize
 
 IN0, IN1, SCALERS, OUT = 0, 1, 2, 16
 TILES = 4
-FORMATS = {
-    "bf16": (tt.DataFormat.Float16_b, False, 2.0**-8),
-    "fp32": (tt.DataFormat.Float32, True, 1e-5),
-}
+FORMATS = {"bf16": (tt.DataFormat.Float16_b, False, 2.0**-8), "fp32": (tt.DataFormat.Float32, True, 1e-5)}
 FEED = kernel_from_source(
     """
 @kernel

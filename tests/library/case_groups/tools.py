@@ -3,9 +3,8 @@
 import numpy as np
 import ttnn
 
-device = ttnn.open_device(
-    device_id=0, l1_small_size=32768
-)  # of which convolutions and pooling take their halos' tables
+# of which convolutions and pooling take their halos' tables
+device = ttnn.open_device(device_id=0, l1_small_size=32768)
 CASES = {}
 
 

@@ -243,7 +243,6 @@ REDUCE_CASES = [
 
 WIDE, TALL = Operand((64, 96)), Operand((96, 64))
 ROWS_IN = Operand((64, 96), layout=ROWS)
-LAYOUT_BUFFERS = {0: ("a", 6), 16: ("out", 6)}
 TRANSPOSE = MOVE + "transpose/device/kernels/"
 UNTILIZE = MOVE + "untilize/device/kernels/"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensim.cli.main import main
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.host_formats import decode, encode
+from tests.commands import exit_code
 from tests.ttnn.library.harness import roots
 
 CLASSIC, BINARIES = roots("classic"), os.environ.get("TENSIM_GENUINE_BINARIES")
@@ -28,9 +28,8 @@ def replayed(capsys, tmp_path, binary, program, inputs, output):
     for buffer, array in inputs.items():
         np.save(tmp_path / f"{buffer}.npy", np.frombuffer(encode(array, DataFormat.Float16_b), np.uint8))
         arguments += ["--bind", f"{buffer}={tmp_path / str(buffer)}.npy"]
-    with pytest.raises(SystemExit) as end:
-        main([*arguments, "--save", f"{output}={tmp_path / 'out.npy'}"])
-    assert not end.value.code, capsys.readouterr().err
+    code = exit_code(*arguments, "--save", f"{output}={tmp_path / 'out.npy'}")
+    assert not code, capsys.readouterr().err
     return decode(np.load(tmp_path / "out.npy").tobytes(), DataFormat.Float16_b, SHAPE)
 
 

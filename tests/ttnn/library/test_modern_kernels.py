@@ -207,10 +207,7 @@ DIMS = {"row": ("Row", (1, 64)), "col": ("Col", (64, 1)), "scalar": ("Scalar", (
 
 
 def in_tiles(t):
-    return {
-        "args": {"B": 1, "Ht": height(t.a), "Wt": width(t.a)},
-        "dfb": {"in0": 0, "in1": 1, "out": 16},
-    }
+    return {"args": {"B": 1, "Ht": height(t.a), "Wt": width(t.a)}, "dfb": {"in0": 0, "in1": 1, "out": 16}}
 
 
 def broadcast(kind, reader, calculation, defines=None):

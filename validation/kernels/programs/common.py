@@ -94,11 +94,10 @@ def bits(value):
     return int(np.float32(value).view(np.uint32))
 
 
-def output_like(x, shape=None, dtype=None, layout=None, memory_config=None):
+def output_like(x, shape=None, dtype=None, memory_config=None):
     """A tensor for results: as `x`, but for what is given."""
     return ttnn.allocate_tensor_on_device(
-        ttnn.Shape(list(shape or x.shape)), dtype or x.dtype, layout or x.layout, x.device(),
-        memory_config or x.memory_config(),
+        ttnn.Shape(list(shape or x.shape)), dtype or x.dtype, x.layout, x.device(), memory_config or x.memory_config(),
     )  # fmt: skip
 
 

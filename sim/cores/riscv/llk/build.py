@@ -36,13 +36,12 @@ from tensim.sim.cores.riscv import compiler as kernels
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.layout import LOCAL_BASE, TEXT_ADDRESSES
 from tensim.sim.cores.riscv.llk import formats
-from tensim.sim.cores.riscv.llk.translation import closed, pass_digest, tools_for, translate
+from tensim.sim.cores.riscv.llk.translation import GUARDS, closed, pass_digest, tools_for, translate
 from tensim.sim.cores.riscv.llk.tree import FAMILIES, LlkTree
 from tensim.sim.errors import KernelCompileError
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 LAUNCH_BYTES = 64
-GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
 DESCRIPTORS = "chlkc_descriptors.h"
 DESCRIPTORS_OF_EARLIER_RELEASES = tuple(
     f"chlkc_{name}.h"

@@ -14,9 +14,8 @@ from tensim.sim.cores.riscv.llk.build import LlkBuild, compile_kernel
 from tensim.sim.cores.riscv.llk.tree import find_tree
 from tensim.sim.errors import KernelCompileError
 
-NEEDS_32_BITS = re.compile(
-    r"(?:static assertion failed|declared with 'error' attribute): .*fp32 dest", re.I
-)  # as its host program does
+# as its host program does
+NEEDS_32_BITS = re.compile(r"(?:static assertion failed|declared with 'error' attribute): .*fp32 dest", re.I)
 NAMED = re.compile(r'get_named_compile_time_arg_val\(\s*"([^"]+)"')
 METADATA = "::binding_details::LLKMetadata{{.format = 5u}}"
 ACCESS = "dfb::AccessPattern::STRIDED, dfb::AccessPattern::STRIDED"

@@ -15,6 +15,8 @@ from tensim.sim.cores.riscv.vector.lowering import lowered
 
 LLK_INCLUDE = Path(__file__).resolve().parent / "include"
 EXTENSIONS = {"wormhole_b0": "", "blackhole": "_zba_zbb"}  # docs/hardware/riscv.md#pipeline
+# Macros that the vendor's compiler defines for processors with Tensix instructions
+GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
 TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 # Clang writes template arguments of class type into debug information in a form that it does not read.
 STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
