@@ -80,9 +80,12 @@ def device(
         )
     if mesh is not None and mesh not in BOARDS:
         raise click.UsageError(f"there is no mesh {mesh}; choose one of {', '.join(BOARDS)}")
-    if mesh is not None and dispatch == "fast":
-        raise click.UsageError("--dispatch fast is for one chip; leave --mesh or --dispatch out")
     board = None if mesh is None else BOARDS[mesh]
+    if board is not None and board.arch != "blackhole" and dispatch == "fast":
+        raise click.UsageError(
+            f"--dispatch fast is not for {mesh}: on several Wormholes the library dispatches from Ethernet tiles, into whose"
+            " memory its prefetcher does not fit as it is built here; leave --mesh or --dispatch out"
+        )
     settings = card_of(mesh) | key_values(overrides, "--set")
     place = place_of(arch if board is None else board.arch, settings, python, board)
     options = Options(numerics, dispatch, unknown_registers == "zero")

@@ -16,7 +16,6 @@ def ttnn(arguments: tuple[str, ...]) -> None:
     """Run a ttnn program on a simulated chip and list its operations."""
     from tensim.library.sampling import OCCURRENCES
     from tensim.sim.host.wiring import BOARDS
-    from tensim.ttnn.cards import card_of
     from tensim.ttnn.runner import execute, options, request_of
 
     parser = options("tensim ttnn")
@@ -28,9 +27,6 @@ def ttnn(arguments: tuple[str, ...]) -> None:
                         "timing only, --numerics off if not said otherwise (docs/library.md#sampling)")  # fmt: skip
     parser.add_argument("--occurrences", metavar="N", type=int, default=OCCURRENCES,
                         help=f"with --sample: launches of each kind that are simulated; default {OCCURRENCES}")  # fmt: skip
-    parser.add_argument("--mesh", choices=tuple(BOARDS),
-                        help="the chips of a board, and their architecture (docs/ttnn.md#several-chips, "
-                        "docs/library.md#several-chips)")  # fmt: skip
     parser.add_argument("--items", metavar="N:NAME", type=_items,
                         help="with --library: what the program works on (16:images), for the report's rates")  # fmt: skip
     parser.set_defaults(numerics=None)
@@ -46,19 +42,16 @@ def ttnn(arguments: tuple[str, ...]) -> None:
         )
     if given.items and not given.library:
         parser.error("--items goes with --library")
-    board = None if given.mesh is None else BOARDS[given.mesh]
-    if board is not None:
-        if given.sample or given.check:
-            parser.error("--mesh goes with neither --sample nor --check")
-        given.arch = board.arch
-        given.overrides = [*(f"{key}={value}" for key, value in card_of(given.mesh).items()), *given.overrides]
+    if given.mesh is not None and given.sample:
+        parser.error("--mesh does not go with --sample")
     request = replace(request_of(given, parser), items=given.items)
     if not given.library:
-        execute(replace(request, settings=request.settings | {"board": given.mesh}))
+        execute(request)
         return
     from tensim.library.runner import main
 
-    main(request, given.python, given.occurrences if given.sample else None, board)
+    request = replace(request, settings=request.settings | {"board": None})  # it opens the mesh itself
+    main(request, given.python, given.occurrences if given.sample else None, BOARDS.get(given.mesh))
 
 
 def _items(text: str) -> tuple[int, str]:

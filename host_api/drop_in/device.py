@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensim.drop_in.launch_log import LaunchLog
@@ -17,7 +18,7 @@ from tensim.sim.register_level.mesh import RegisterMesh
 
 if TYPE_CHECKING:
     from tensim.library.mailboxes import Layout
-    from tensim.library.server import HostMemoryLink
+    from tensim.library.server import ChipsHostMemory
     from tensim.sim.arch import Arch
     from tensim.sim.host.wiring import Wiring
 
@@ -40,9 +41,9 @@ class Options(NamedTuple):
 class RegisterDevice:
     """A chip (`tensim.sim.arch.load_arch`), or those that a `wiring` links.  `channels`: NoC coordinates of each DRAM channel.
 
-    `layout`: of the library's mailboxes (`tensim.library.mailboxes`); `link()`: what reaches the host's memory (`HostMemoryLink`),
-    None before the driver has made it.  By fast dispatch the host waits for what the chip writes there, so that the chip goes on
-    while nothing is asked of it.
+    `layout`: of the library's mailboxes (`tensim.library.mailboxes`); `link(chip)`: what reaches that chip's part of the host's
+    memory, None before the driver has made it.  By fast dispatch the host waits for what the chip writes there, so that the chip
+    goes on while nothing is asked of it.
     """
 
     takes_writes = False  # each means something at its own time
@@ -53,7 +54,7 @@ class RegisterDevice:
         arch: Arch,
         channels: Sequence[Sequence[tuple[int, int]]],
         layout: Layout,
-        link: Callable[[], HostMemoryLink | None],
+        link: Callable[[int], ChipsHostMemory | None],
         options: Options,
         wiring: Wiring | None = None,
     ) -> None:
@@ -67,12 +68,12 @@ class RegisterDevice:
                 dispatching_tiles(arch),
                 ethernet_tiles(arch),
                 self._tell,
-                link,
+                partial(link, number),
                 options.numerics != "off",
                 options.numerics == "fast",
                 options.lenient,
             )
-            for _ in range(1 if wiring is None else len(wiring.ports))
+            for number in range(1 if wiring is None else len(wiring.ports))
         ]
         self.launches = [LaunchLog(arch.name, layout) for _ in self.chips]
         for chip, log in zip(self.chips, self.launches, strict=True):

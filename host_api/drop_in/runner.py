@@ -30,6 +30,7 @@ from tensim.sim.errors import UsageError
 if TYPE_CHECKING:
     from tensim.drop_in.device import Options
     from tensim.library.mailboxes import Layout
+    from tensim.library.server import ChipsHostMemory
     from tensim.sim.arch import Arch
     from tensim.sim.host.wiring import Board, Wiring
 
@@ -86,11 +87,15 @@ class _Chip:
             place.arch,
             place.surroundings.channels,
             place.layout,
-            lambda: self.server.host_memory,
+            self._host_memory,
             self._options,
             place.wiring,
         )
         return self.device
+
+    def _host_memory(self, chip: int) -> ChipsHostMemory | None:
+        link = self.server.host_memory
+        return None if link is None else link.of(chip)
 
     def __enter__(self) -> Self:
         return self

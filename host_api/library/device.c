@@ -4,8 +4,9 @@
    ones read and write tiles, newer ones PCI memory, whose windows (TLBs) name the tile.  Writes are collected and sent with the
    next read, so that a large tensor costs few messages.  A word may tell a core to run, which tensim must know before the
    library's next operation begins or ends: whoever says so to tensim has them sent, by the function whose address stands in the
-   environment; where nobody does (the variable is not there), each word is sent at once.  A second connection brings what the chip reads and writes in the host's memory, by
-   the functions that the driver has given for that.  The socket's path is in the environment, because the library may load a copy
+   environment; where nobody does (the variable is not there), each word is sent at once.  A second connection brings what chips read
+   and write in the host's memory, by the functions that the driver has given for that: each chip sees its own part of it, as the
+   driver tells the registers of that chip's PCIe tile (the outbound iATU).  The socket's path is in the environment, because the library may load a copy
    of this file. */
 
 #include <errno.h>
@@ -139,6 +140,31 @@ static void read_tile(uint32_t x, uint32_t y, uint64_t address, void *data, uint
 
 /* --- memory of the host */
 
+/* Regions of the outbound iATU, each with 0x200 bytes of registers (of which the upper half is the inbound one's); the upper half of
+   a limit is that of its base.  ISA, PCIExpressTile/README.md, has its place in BAR 2 of Wormhole; Blackhole's is tt-umd's
+   ATU_OFFSET_IN_BH_BAR2. */
+enum { MOST_CHIPS = 32, IATU_REGIONS = 16, IATU_WORDS = 0x80, IATU_AT_WORMHOLE = 0x1200, IATU_AT_BLACKHOLE = 0x1000 };
+enum { IATU_CONTROL = 1, IATU_BASE, IATU_BASE_HIGH, IATU_LIMIT, IATU_TARGET, IATU_TARGET_HIGH };
+#define IATU_ENABLED 0x80000000u
+
+static uint32_t iatu[MOST_CHIPS][IATU_REGIONS][IATU_WORDS];
+
+static uint64_t wide(uint32_t high, uint32_t low) {
+    return (uint64_t)high << 32 | low;
+}
+
+/* The host's address of what a chip calls so: what no region holds stays as it is. */
+static uint64_t host_address(uint32_t chip, uint64_t address) {
+    for (int i = 0; chip < MOST_CHIPS && i < IATU_REGIONS; i++) {
+        const uint32_t *region = iatu[chip][i];
+        uint64_t base = wide(region[IATU_BASE_HIGH], region[IATU_BASE]);
+        if (region[IATU_CONTROL] & IATU_ENABLED && address >= base &&
+            address <= wide(region[IATU_BASE_HIGH], region[IATU_LIMIT]))
+            return address - base + wide(region[IATU_TARGET_HIGH], region[IATU_TARGET]);
+    }
+    return address;
+}
+
 static int receive_from_chip(void *data, size_t size) {
     return recv(host_connection, data, size, MSG_WAITALL) == (ssize_t)size;
 }
@@ -152,13 +178,14 @@ static void *serve_host_memory(void *unused) {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     while (receive_from_chip(&head, sizeof head) && head.bytes <= BUFFERED) {
+        uint64_t address = host_address(head.x, head.address);
         if (head.kind == WRITE) {
             if (!receive_from_chip(data, head.bytes))
                 break;
-            write_host(head.address, data, head.bytes);
+            write_host(address, data, head.bytes);
             head.bytes = 1; /* the answer: done */
         } else
-            read_host(head.address, data, head.bytes);
+            read_host(address, data, head.bytes);
         if (send(host_connection, data, head.bytes, MSG_NOSIGNAL) != (ssize_t)head.bytes)
             break;
     }
@@ -188,13 +215,13 @@ static void offer_host_memory(void) {
         give_up();
 }
 
-/* --- windows of BAR 0 */
+/* --- windows of BAR 0, registers of BAR 2 behind it */
 
 #define BAR0 0x100000000ull
 #define CHIP_SHIFT 36 /* of an address: whose memory it is */
 #define BAR_SIZE 0x20000000ull
 #define TLB_REGISTERS 0x1FC00000ull
-enum { WORMHOLE_TLBS = 186, BLACKHOLE_TLBS = 202, MOST_CHIPS = 32 };
+enum { WORMHOLE_TLBS = 186, BLACKHOLE_TLBS = 202 };
 
 static uint64_t wormhole_tlbs[MOST_CHIPS][WORMHOLE_TLBS];
 static uint32_t blackhole_tlbs[MOST_CHIPS][3 * BLACKHOLE_TLBS];
@@ -240,12 +267,20 @@ static int find_place(uint32_t chip, uint64_t offset, struct place *place) {
     return 1;
 }
 
-static int tlb_register(uint32_t chip, uint64_t offset, uint32_t bytes, uint8_t **at) {
-    size_t size = blackhole ? sizeof *blackhole_tlbs : sizeof *wormhole_tlbs;
-    if (offset < TLB_REGISTERS || offset - TLB_REGISTERS > size || bytes > size - (offset - TLB_REGISTERS))
-        return 0;
-    *at = (blackhole ? (uint8_t *)blackhole_tlbs[chip] : (uint8_t *)wormhole_tlbs[chip]) + (offset - TLB_REGISTERS);
-    return 1;
+/* Registers that keep what the driver writes to them, of BAR 0 and of BAR 2: where an access to them goes. */
+static int kept_register(uint32_t chip, uint64_t offset, uint32_t bytes, uint8_t **at) {
+    const struct { uint64_t begin; size_t size; void *registers; } files[] = {
+        {TLB_REGISTERS, blackhole ? sizeof *blackhole_tlbs : sizeof *wormhole_tlbs,
+         blackhole ? (void *)blackhole_tlbs[chip] : (void *)wormhole_tlbs[chip]},
+        {BAR_SIZE + (blackhole ? IATU_AT_BLACKHOLE : IATU_AT_WORMHOLE), sizeof *iatu, iatu[chip]}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        uint64_t within = offset - files[i].begin;
+        if (offset >= files[i].begin && within <= files[i].size && bytes <= files[i].size - within) {
+            *at = (uint8_t *)files[i].registers + within;
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static void pci_access(uint64_t address, void *data, uint32_t bytes, int is_write) {
@@ -253,12 +288,12 @@ static void pci_access(uint64_t address, void *data, uint32_t bytes, int is_writ
     uint8_t *at;
     uint32_t chip = (uint32_t)(address >> CHIP_SHIFT);
     uint64_t offset = (address & ((1ull << CHIP_SHIFT) - 1)) - BAR0;
-    if (chip < MOST_CHIPS && offset < BAR_SIZE) {
-        if (tlb_register(chip, offset, bytes, &at)) {
+    if (chip < MOST_CHIPS) {
+        if (kept_register(chip, offset, bytes, &at)) {
             memcpy(is_write ? at : data, is_write ? data : at, bytes);
             return;
         }
-        if (find_place(chip, offset, &place)) {
+        if (offset < BAR_SIZE && find_place(chip, offset, &place)) {
             if (is_write)
                 write_tile(place.x, place.y, place.address, data, bytes);
             else

@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, Commands, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
@@ -223,7 +223,7 @@ class Server:
 
 
 class HostMemoryLink:
-    """The host's memory as the device sees it: the driver's process reads and writes it for us.
+    """The host's memory as the device's chips see it: the driver's process reads and writes it for us.
 
     When that process has ended, its memory reads as zero and keeps nothing: the device goes on until its server notices.
     """
@@ -231,15 +231,12 @@ class HostMemoryLink:
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lives = connection, True
 
-    def read(self, address: int, size: int) -> bytes:
-        """`size` bytes at an address of the device's view of the host."""
-        return self._ask(HEAD.pack(READ, 0, 0, size, address), size)
+    def of(self, chip: int) -> ChipsHostMemory:
+        """The part that a chip sees."""
+        return ChipsHostMemory(self, chip)
 
-    def write(self, address: int, content: bytes) -> None:
-        """Write bytes, which are there on return."""
-        self._ask(HEAD.pack(WRITE, 0, 0, len(content), address) + content, 1)
-
-    def _ask(self, message: bytes, size: int) -> bytes:
+    def ask(self, message: bytes, size: int) -> bytes:
+        """The answer of so many bytes to a message."""
         if self._lives:
             try:
                 self._connection.sendall(message)
@@ -251,6 +248,21 @@ class HostMemoryLink:
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
+
+
+class ChipsHostMemory(NamedTuple):
+    """The host's memory by the addresses of a chip's PCIe tile, which the driver has told that chip where to find."""
+
+    link: HostMemoryLink
+    chip: int
+
+    def read(self, address: int, size: int) -> bytes:
+        """`size` bytes."""
+        return self.link.ask(HEAD.pack(READ, self.chip, 0, size, address), size)
+
+    def write(self, address: int, content: bytes) -> None:
+        """Write bytes, which are there on return."""
+        self.link.ask(HEAD.pack(WRITE, self.chip, 0, len(content), address) + content, 1)
 
 
 class DeviceStream:

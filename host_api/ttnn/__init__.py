@@ -105,7 +105,8 @@ if TYPE_CHECKING:
         get_max_worker_l1_unreserved_size as get_max_worker_l1_unreserved_size, get_memory_view as get_memory_view,
     )
     from tensim.ttnn.meshes import (
-        MeshCoordinateRange as MeshCoordinateRange, MeshCoordinate as MeshCoordinate, MeshShape as MeshShape,
+        MeshCoordinateRangeSet as MeshCoordinateRangeSet, MeshCoordinateRange as MeshCoordinateRange,
+        MeshCoordinate as MeshCoordinate, MeshShape as MeshShape,
     )
     from tensim.ttnn.operations import (
         abs as abs, add as add, arange as arange, clone as clone, concat as concat, copy as copy, divide as divide,

@@ -31,7 +31,7 @@ PLACES = {
         MeshMapperConfig MeshComposerConfig PlacementShard PlacementReplicate create_mesh_mapper create_mesh_composer
         CppTensorToMesh CppMeshToTensor TensorToMesh MeshToTensor""",
     "memory_views": """get_dram_alignment get_l1_alignment get_max_worker_l1_unreserved_size get_memory_view MemoryView""",
-    "meshes": "MeshShape MeshCoordinate MeshCoordinateRange",
+    "meshes": "MeshShape MeshCoordinate MeshCoordinateRange MeshCoordinateRangeSet",
     "operations": """to_layout tilize untilize tilize_with_val_padding tilize_with_zero_padding untilize_with_unpadding to_dtype
         typecast to_memory_config interleaved_to_sharded sharded_to_interleaved reshard clone identity copy reshape view pad
         slice squeeze unsqueeze unsqueeze_to_4D permute transpose repeat concat full zeros ones full_like zeros_like ones_like

@@ -126,6 +126,8 @@ class MeshDevice:
         self.host, self._number, self.programs = host, number, KnownPrograms()
         self.joined, self.chips, self._shape = joined, chips or [self], MeshShape(list(shape))
         self.default_queue, self._id, self._submeshes = 0, next(_mesh_ids), list[MeshDevice]()
+        # Of sub-devices: the manager of each chip by that of the first
+        self._managers: dict[SubDeviceManagerId, list[SubDeviceManagerId]] = {}
 
     @classmethod
     def of_chips(cls, chips: list[MeshDevice], shape: Iterable[int]) -> MeshDevice:
@@ -288,43 +290,45 @@ class MeshDevice:
             raise ArgumentError("get_fabric_node_id: the device has no fabric", hint=FABRIC_HINT)
         return FabricNodeId(MeshId(0), self.get_device_id(coordinate))
 
-    def _alone(self) -> None:
-        """ArgumentError for a mesh of several chips, which has no sub-devices."""
-        if len(self.chips) > 1:
-            hint = "call it on each of mesh.create_submeshes(ttnn.MeshShape(1, 1))"
-            raise ArgumentError(f"sub-devices: they are those of one chip, not of {self}", hint=hint)
-
     def create_sub_device_manager(self, sub_devices: Iterable[SubDevice], local_l1_size: int = 0) -> SubDeviceManagerId:
-        """Describe a division into sub-devices; returns the manager's id."""
+        """Describe a division of each chip into sub-devices; returns the manager's id."""
         from tensim.types import SubDevice as HostSubDevice
 
-        self._alone()
-        return self.host.create_sub_device_manager([HostSubDevice(one.host()) for one in sub_devices], local_l1_size)
+        groups = [HostSubDevice(one.host()) for one in sub_devices]
+        managers = [chip.host.create_sub_device_manager(groups, local_l1_size) for chip in self.chips]
+        self._managers[managers[0]] = managers
+        return managers[0]
+
+    def _managed(self, manager: SubDeviceManagerId) -> list[tuple[metal.Device, SubDeviceManagerId]]:
+        """[(chip, manager of it)] of a manager of all."""
+        managers = self._managers.get(manager, [manager] * len(self.chips))
+        return [(chip.host, one) for chip, one in zip(self.chips, managers, strict=True)]
 
     def load_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
         """Switch to a manager."""
-        self._alone()
-        self.host.load_sub_device_manager(manager)
+        for chip, one in self._managed(manager):
+            chip.load_sub_device_manager(one)
 
     def clear_loaded_sub_device_manager(self) -> None:
         """Back to one sub-device with all cores."""
-        self._alone()
-        self.host.clear_loaded_sub_device_manager()
+        for chip in self.chips:
+            chip.host.clear_loaded_sub_device_manager()
 
     def remove_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
         """Forget a manager."""
-        self._alone()
-        self.host.remove_sub_device_manager(manager)
+        for chip, one in self._managed(manager):
+            chip.remove_sub_device_manager(one)
 
     def set_sub_device_stall_group(self, sub_device_ids: Iterable[SubDeviceId]) -> None:
         """Sub-devices that reads, writes and synchronisation wait for."""
-        self._alone()
-        self.host.set_sub_device_stall_group([item.id for item in sub_device_ids])
+        numbers = [item.id for item in sub_device_ids]
+        for chip in self.chips:
+            chip.host.set_sub_device_stall_group(numbers)
 
     def reset_sub_device_stall_group(self) -> None:
         """They wait for all sub-devices again."""
-        self._alone()
-        self.host.reset_sub_device_stall_group()
+        for chip in self.chips:
+            chip.host.reset_sub_device_stall_group()
 
     def quiesce_devices(self) -> None:
         """Wait for everything."""

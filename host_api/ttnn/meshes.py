@@ -81,3 +81,38 @@ class MeshCoordinateRange:
 
     def __repr__(self) -> str:
         return f"MeshCoordinateRange(start={self.start}, end={self.end})"
+
+
+class MeshCoordinateRangeSet:
+    """Rectangles of places, none of which is a part of another one, or makes one with it."""
+
+    def __init__(self, range: MeshCoordinateRange | None = None) -> None:  # the library's name
+        self.ranges = [] if range is None else [range]
+
+    def merge(self, range: MeshCoordinateRange) -> None:
+        """Add a rectangle, as one with those that it makes one with."""
+        joined, ranges = range, self.ranges
+        while found := next((one for one in ranges if _make_one(joined, one)), None):
+            ranges = [one for one in ranges if one is not found]
+            corners = [[*zip(*ends, strict=True)] for ends in ((joined.start, found.start), (joined.end, found.end))]
+            joined = MeshCoordinateRange(
+                *(MeshCoordinate(map(f, pairs)) for f, pairs in zip((min, max), corners, strict=True))
+            )
+        self.ranges = sorted([*ranges, joined], key=lambda one: (tuple(one.start), tuple(one.end)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MeshCoordinateRangeSet) and self.ranges == other.ranges
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.ranges))
+
+    def __repr__(self) -> str:
+        return f"MeshCoordinateRangeSet({self.ranges})"
+
+
+def _make_one(one: MeshCoordinateRange, other: MeshCoordinateRange) -> bool:
+    """Whether two rectangles together are one: a part of each other, or alike but in one dimension, where they touch."""
+    spans = [*zip(one.start, one.end, other.start, other.end, strict=True)]
+    inside = all(a <= c and d <= b for a, b, c, d in spans) or all(c <= a and b <= d for a, b, c, d in spans)
+    apart = [(a, b, c, d) for a, b, c, d in spans if (a, b) != (c, d)]
+    return inside or (len(apart) == 1 and all(c <= b + 1 and a <= d + 1 for a, b, c, d in apart))

@@ -166,17 +166,22 @@ def _converted_part(
 # --- shapes
 
 
-def _shaped(tensor: Tensor, values: NDArray[Any], memory_config: MemoryConfig | None = None) -> Tensor:
-    return placed_like(
-        host_tensor(np.ascontiguousarray(values), tensor.dtype, tensor.layout, tensor.tile), tensor, memory_config
-    )
+def _shaped(change: Callable[..., NDArray[Any]], *tensors: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
+    """What a function makes of the values of tensors, where the first of them is; of a mesh, chip by chip."""
+
+    def part(*given: Tensor) -> Tensor:
+        like, values = given[0], change(*(one.values() for one in given))
+        host = host_tensor(np.ascontiguousarray(values), like.dtype, like.layout, like.tile)
+        return placed_like(host, like, memory_config)
+
+    return each_chip(part, *tensors)
 
 
 def reshape(input_tensor: Tensor, *shape: Any, memory_config: MemoryConfig | None = None, **ignored: object) -> Tensor:
     """The values in another shape."""
     sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
     try:
-        return _shaped(input_tensor, input_tensor.values().reshape(tuple(sizes)), memory_config)
+        return _shaped(lambda values: values.reshape(tuple(sizes)), input_tensor, memory_config=memory_config)
     except ValueError:
         raise ArgumentError(f"reshape: {input_tensor.shape} has no form {list(sizes)}") from None
 
@@ -195,7 +200,9 @@ def pad(
     """The values with more around them: (before, after) per dimension, the last ones if fewer."""
     widths = [tuple(item) for item in padding]
     widths = [(0, 0)] * (input_tensor.shape.rank - len(widths)) + widths
-    return _shaped(input_tensor, np.pad(input_tensor.values(), widths, constant_values=value), memory_config)
+    return _shaped(
+        lambda values: np.pad(values, widths, constant_values=value), input_tensor, memory_config=memory_config
+    )
 
 
 def slice(
@@ -210,50 +217,52 @@ def slice(
     """The values between two corners, the second exclusive."""
     steps = slice_step or [1] * len(slice_start)
     region = tuple(np.s_[a:b:c] for a, b, c in zip(slice_start, slice_end, steps, strict=True))
-    return _shaped(input_tensor, input_tensor.values()[region], memory_config)
+    return _shaped(lambda values: values[region], input_tensor, memory_config=memory_config)
 
 
 def squeeze(input_tensor: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """Without dimensions of size 1."""
-    return _shaped(input_tensor, np.squeeze(input_tensor.values(), dim))
+    return _shaped(lambda values: np.squeeze(values, dim), input_tensor)
 
 
 def unsqueeze(input_tensor: Tensor, dim: int) -> Tensor:
     """With another dimension of size 1."""
-    return _shaped(input_tensor, np.expand_dims(input_tensor.values(), dim))
+    return _shaped(lambda values: np.expand_dims(values, dim), input_tensor)
 
 
 def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
     """With leading sizes of 1 up to four dimensions."""
-    return _shaped(tensor, tensor.values().reshape((1,) * (4 - tensor.shape.rank) + tuple(tensor.shape)))
+    return _shaped(lambda values: values.reshape((1,) * (4 - values.ndim) + values.shape), tensor)
 
 
 def permute(
     input_tensor: Tensor, dims: Iterable[int], *, memory_config: MemoryConfig | None = None, **ignored: object
 ) -> Tensor:
     """With the dimensions in another order."""
-    return _shaped(input_tensor, input_tensor.values().transpose(tuple(dims)), memory_config)
+    order = tuple(dims)
+    return _shaped(lambda values: values.transpose(order), input_tensor, memory_config=memory_config)
 
 
 def transpose(
     input_tensor: Tensor, dim1: int, dim2: int, *, memory_config: MemoryConfig | None = None, **ignored: object
 ) -> Tensor:
     """With two dimensions exchanged."""
-    return _shaped(input_tensor, np.swapaxes(input_tensor.values(), dim1, dim2), memory_config)
+    return _shaped(lambda values: np.swapaxes(values, dim1, dim2), input_tensor, memory_config=memory_config)
 
 
 def repeat(
     input_tensor: Tensor, repetition_vector: Iterable[int], *, memory_config: MemoryConfig | None = None
 ) -> Tensor:
     """The values repeated along each dimension."""
-    return _shaped(input_tensor, np.tile(input_tensor.values(), tuple(repetition_vector)), memory_config)
+    times = tuple(repetition_vector)
+    return _shaped(lambda values: np.tile(values, times), input_tensor, memory_config=memory_config)
 
 
 def concat(
     tensors: Sequence[Tensor], dim: int = 0, *, memory_config: MemoryConfig | None = None, **ignored: object
 ) -> Tensor:
     """The tensors one after the other along a dimension."""
-    return _shaped(tensors[0], np.concatenate([tensor.values() for tensor in tensors], dim), memory_config)
+    return _shaped(lambda *values: np.concatenate(values, dim), *tensors, memory_config=memory_config)
 
 
 # --- tensors from nothing

@@ -117,7 +117,9 @@ def compute_program_descriptor_hash(descriptor: ProgramDescriptor) -> int:
 
 def _run(device: MeshDevice, placed: Placed) -> None:
     """Put programs into the queues of their chips, built now unless they are known."""
-    cache, key = device.programs, tuple((where, program_key(descriptor)) for where, descriptor in placed)
+    cache, managers = device.programs, tuple(chip.host._state.manager.id for chip in device.chips)
+    # A program keeps to the sub-devices that it was built for
+    key = managers, tuple((where, program_key(descriptor)) for where, descriptor in placed)
     built = cache.entries.get(key)
     if built is None and not cache.misses_allowed:
         raise ArgumentError("generic_op: the program is not in the cache, and misses are not allowed")

@@ -25,7 +25,9 @@ from tensim.results import identity
 from tensim.results.json_text import json_text
 from tensim.results.run_folder import RunFolder
 from tensim.sim.errors import UsageError
+from tensim.sim.host.wiring import BOARDS
 from tensim.sim.output_files import require_output, write_output
+from tensim.ttnn.cards import card_of
 
 if TYPE_CHECKING:
     from tensim.results.result import Result
@@ -91,6 +93,9 @@ def options(command: str) -> argparse.ArgumentParser:
         "Run a program that says `import ttnn` on a simulated chip. Its operations are listed on standard error.",
     )  # fmt: skip
     parser.add_argument("--arch", default="wormhole_b0", help="architecture name or a YAML file of your own")
+    parser.add_argument("--mesh", choices=tuple(BOARDS),
+                        help="the chips of a board, and their architecture (docs/ttnn.md#several-chips, "
+                        "docs/library.md#several-chips)")  # fmt: skip
     parser.add_argument("--numerics", default="fast", choices=("exact", "fast", "off"),
                         help="exact (the chip's bits), fast (float32) or off (timing only); default fast")  # fmt: skip
     parser.add_argument("--noc", default="packet", choices=("packet", "flit"), help="NoC model")
@@ -143,10 +148,13 @@ def request_of(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Re
         folder = None if given.folder is None else RunFolder(given.folder)
     except UsageError as error:
         parser.error(str(error))
+    if given.mesh is not None and given.check:
+        parser.error("--mesh does not go with --check")
+    arch = given.arch if given.mesh is None else BOARDS[given.mesh].arch
+    overrides = dict(key_value(override) for override in given.overrides) | _level(given.compute)
     settings = {
-        "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
-        "check": given.check,
-        "overrides": dict(key_value(override) for override in given.overrides) | _level(given.compute),
+        "arch": arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
+        "check": given.check, "overrides": card_of(given.mesh) | overrides, "board": given.mesh,
     }  # fmt: skip
     program = ("-m", given.program) if given.module else (given.program,)
     return Request(

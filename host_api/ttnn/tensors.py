@@ -21,6 +21,7 @@ from tensim.ttnn.devices import MeshDevice
 from tensim.ttnn.enums import DataType, Layout, StorageType
 from tensim.ttnn.errors import ArgumentError, check_type
 from tensim.ttnn.memory import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, with_config
+from tensim.ttnn.meshes import MeshCoordinate
 from tensim.ttnn.shapes import BLOCK_FLOATS, FULL_TILE, Shape, Tile, element_bytes
 from tensim.ttnn.tensor_buffers import buffer_of, cores_of_shards
 
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
 Operand: TypeAlias = "Tensor | float"  # of arithmetic
 SUMMARISE = 1000  # elements from which the text of a tensor shows the ends only
 _ids = iter(range(1, 1 << 62))
+
+
+def _operator(function: Callable[..., Any], turned: bool = False) -> Callable[[Tensor, Operand], Tensor]:
+    """A method that computes a function of a tensor and another operand; `turned`: of the other operand and the tensor."""
+
+    def method(self: Tensor, other: Operand) -> Tensor:
+        return _result(function, other, self) if turned else _result(function, self, other)
+
+    return method
 
 
 class Tensor:
@@ -42,6 +52,7 @@ class Tensor:
     _pad: float
     _buffer: Buffer | None  # None on the host, as its device
     _device: MeshDevice | None
+    _place = MeshCoordinate(0, 0)  # of its chip in the mesh that it is a part of
 
     def __init__(
         self,
@@ -183,6 +194,12 @@ class Tensor:
     def element_size(self) -> int:
         """Bytes of an element; ValueError for block floats."""
         return element_bytes(self.dtype)
+
+    def device_coords(self) -> list[MeshCoordinate]:
+        """The places of its chips in the mesh that it was made for; ArgumentError on the host."""
+        if self._device is None:
+            raise ArgumentError("Tensor.device_coords: the tensor is on the host; it needs a device")
+        return [part._place for part in self.parts()]
 
     def tensor_topology(self) -> None:
         """How it is spread over its mesh; nobody keeps that here."""
@@ -358,29 +375,10 @@ class Tensor:
 
     # --- arithmetic
 
-    def __add__(self, other: Operand) -> Tensor:
-        return _result(np.add, self, other)
-
-    def __radd__(self, other: float) -> Tensor:
-        return _result(np.add, self, other)
-
-    def __sub__(self, other: Operand) -> Tensor:
-        return _result(np.subtract, self, other)
-
-    def __rsub__(self, other: float) -> Tensor:
-        return _result(np.subtract, other, self)
-
-    def __mul__(self, other: Operand) -> Tensor:
-        return _result(np.multiply, self, other)
-
-    def __rmul__(self, other: float) -> Tensor:
-        return _result(np.multiply, self, other)
-
-    def __truediv__(self, other: Operand) -> Tensor:
-        return _result(np.divide, self, other)
-
-    def __rtruediv__(self, other: float) -> Tensor:
-        return _result(np.divide, other, self)
+    __add__ = __radd__ = _operator(np.add)
+    __mul__ = __rmul__ = _operator(np.multiply)
+    __sub__, __rsub__ = _operator(np.subtract), _operator(np.subtract, turned=True)
+    __truediv__, __rtruediv__ = _operator(np.divide), _operator(np.divide, turned=True)
 
     def __neg__(self) -> Tensor:
         return _result(np.negative, self)
@@ -437,6 +435,16 @@ class Tensor:
         return f"ttnn.Tensor({text}, shape={self.shape}, dtype={self.dtype}, layout={self.layout})"
 
 
+def _by_part(name: str) -> Callable[..., Tensor]:
+    """The method of this name of each part, as one of their mesh."""
+
+    def method(self: MeshTensor, *arguments: Any) -> Tensor:
+        return each_chip(lambda part: getattr(part, name)(*arguments), self)
+
+    method.__name__, method.__doc__ = name, getattr(Tensor, name).__doc__
+    return method
+
+
 class MeshTensor(Tensor):
     """A tensor on several chips of a mesh, or the parts of one on the host: all are described alike.
 
@@ -458,6 +466,8 @@ class MeshTensor(Tensor):
             )
         self = cls._of(first.spec, None, first._pad, first._buffer, mesh)
         self._parts = list(parts)
+        for part, place in zip(parts, [] if mesh is None else mesh.shape.coordinates(), strict=mesh is not None):
+            part._place = place
         return self
 
     def parts(self) -> list[Tensor]:
@@ -475,11 +485,9 @@ class MeshTensor(Tensor):
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:
         """A copy of the parts on the host."""
-        return (
-            self
-            if self._device is None
-            else MeshTensor.of_parts([part.cpu(blocking, cq_id) for part in self._parts], None)
-        )
+        if self._device is None:
+            return self
+        return MeshTensor.of_parts([part.cpu(blocking, cq_id) for part in self._parts], None)
 
     def write(self, source: Tensor, cq_id: int | None = None) -> None:
         """Write each part of a host tensor to its chip, or a tensor without parts to all."""
@@ -488,9 +496,6 @@ class MeshTensor(Tensor):
             raise ArgumentError(f"Tensor: {len(given)} parts do not fit the {len(self._parts)} chips of the mesh")
         for index, part in enumerate(self._parts):
             part.write(given[index % len(given)], cq_id)
-
-    def _in_layout(self, layout: Layout) -> Tensor:
-        return MeshTensor.of_parts([part._in_layout(layout) for part in self._parts], self._device)
 
     def values(self) -> np.ndarray:
         """ArgumentError: there are several."""
@@ -504,6 +509,9 @@ class MeshTensor(Tensor):
         return self.values().tobytes()
 
     bytes = values
+    reshape, pad, unpad = _by_part("reshape"), _by_part("pad"), _by_part("unpad")
+    pad_to_tile, unpad_from_tile = _by_part("pad_to_tile"), _by_part("unpad_from_tile")
+    _in_layout, __getitem__ = _by_part("_in_layout"), _by_part("__getitem__")
 
     def __repr__(self) -> str:
         return f"ttnn.Tensor({self._parts}, shape={self.shape}, dtype={self.dtype}, layout={self.layout})"

@@ -5,7 +5,7 @@ import pytest
 
 import tensim.ttnn as ttnn
 from tensim.ttnn import devices, measurements
-from tests.ttnn.test_programs import ONE, SOURCE, idle, program
+from tests.ttnn.test_programs import CORES, ONE, SOURCE, idle, program
 
 SEND = """
 #include "dataflow_api.h"
@@ -129,8 +129,63 @@ def test_a_mesh_and_its_chips(line):
         line.reshape((1, 1))
     with pytest.raises(RuntimeError, match="has no submesh"):
         line.create_submesh((1, 2), (0, 1))
-    with pytest.raises(RuntimeError, match="sub-devices: they are those of one chip"):
-        line.reset_sub_device_stall_group()
+
+
+def test_ranges_that_make_one_are_merged():
+    """As ttnn 0.81.1 merges the same ranges."""
+    found, whole = ttnn.MeshCoordinateRangeSet(), ttnn.MeshCoordinateRange(ttnn.MeshShape(2, 4))
+    sizes = []
+    for begin, end in (
+        ((0, 0), (0, 1)),
+        ((1, 1), (1, 1)),
+        ((1, 0), (1, 0)),
+        ((0, 1), (1, 2)),
+        ((0, 3), (1, 3)),
+        ((0, 0), (0, 0)),
+    ):
+        found.merge(ttnn.MeshCoordinateRange(ttnn.MeshCoordinate(*begin), ttnn.MeshCoordinate(*end)))
+        sizes.append(len(found.ranges))
+    assert sizes == [1, 2, 1, 1, 1, 1] and found == ttnn.MeshCoordinateRangeSet(whole)
+    assert (
+        repr(found)
+        == "MeshCoordinateRangeSet([MeshCoordinateRange(start=MeshCoordinate([0, 0]), end=MeshCoordinate([1, 3]))])"
+    )
+
+
+def test_shapes_change_chip_by_chip(line):
+    tensor, values = shards(line)
+    parts = values.reshape(2, 64, 64)
+    for found, expected in (
+        (tensor.reshape(32, 128), parts.reshape(2, 32, 128)),
+        (ttnn.reshape(tensor, (1, 64, 64)), parts.reshape(2, 1, 64, 64)),
+        (ttnn.permute(tensor, (1, 0)), parts.transpose(0, 2, 1)),
+        (ttnn.slice(tensor, (0, 0), (32, 64)), parts[:, :32]),
+        (tensor[:, 32:], parts[:, :, 32:]),
+        (ttnn.concat([tensor, tensor], dim=1), np.concatenate([parts, parts], 2)),
+    ):
+        assert found.device() is line and np.array_equal(all_of(found, line), np.concatenate(expected))
+    assert np.array_equal(all_of(tensor.cpu().pad((64, 96), (0, 0), 1)[:, 64:], line), np.ones((128, 32)))
+    assert tensor.device_coords() == [(0, 0), (0, 1)] and ttnn.get_device_tensors(tensor)[1].device_coords() == [(0, 1)]
+    with pytest.raises(RuntimeError, match="device_coords: the tensor is on the host"):
+        tensor.cpu().device_coords()
+
+
+def test_sub_devices_are_those_of_every_chip(line):
+    second = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 1), ttnn.CoreCoord(0, 1))])
+    manager = line.create_sub_device_manager([ttnn.SubDevice([CORES]), ttnn.SubDevice([second])])
+    line.load_sub_device_manager(manager)
+    assert [len(chip.host.get_sub_device_ids()) for chip in line.chips] == [2, 2]
+    line.set_sub_device_stall_group([ttnn.SubDeviceId(0)])
+    tensor, values = shards(line)
+    copied = ttnn.allocate_tensor_on_device(tensor.spec, line)
+    ttnn.generic_op([tensor, copied], program(tensor, copied))
+    ttnn.synchronize_device(line, sub_device_ids=[ttnn.SubDeviceId(0)])
+    line.reset_sub_device_stall_group()
+    assert np.array_equal(all_of(copied, line), values)
+    line.clear_loaded_sub_device_manager()
+    line.remove_sub_device_manager(manager)
+    assert [len(chip.host.get_sub_device_ids()) for chip in line.chips] == [1, 1]
+    ttnn.generic_op([tensor, copied], program(tensor, copied))  # known, and built anew for all cores
 
 
 def test_tensors_have_their_parts_at_one_address(line):

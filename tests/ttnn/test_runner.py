@@ -8,6 +8,8 @@ import textwrap
 import pytest
 
 import tensim as tt
+from tensim.ttnn.cards import card_of
+from tensim.ttnn.runner import options, request_of
 from tests.docs.pages import ROOT, blocks
 from tests.ttnn.test_programs import NOTHING
 
@@ -43,6 +45,17 @@ def run(path, *arguments, options=(), command=("-m", "tensim", "ttnn")):
     (path / "program.py").write_text(PROGRAM)
     words = [sys.executable, *command, *options, str(path / "program.py"), *arguments]
     return subprocess.run(words, capture_output=True, text=True, cwd=path)
+
+
+def test_both_commands_take_a_mesh():
+    parser = options("python -m tensim.ttnn")
+    settings = request_of(
+        parser.parse_args(["--mesh", "t3k", "--set", "ai_clock_mhz=900", "program.py"]), parser
+    ).settings
+    assert settings["board"] == "t3k" and settings["arch"] == "wormhole_b0"
+    assert settings["overrides"] == card_of("t3k") | {"ai_clock_mhz": 900}
+    with pytest.raises(SystemExit):
+        request_of(parser.parse_args(["--mesh", "t3k", "--check", "program.py"]), parser)
 
 
 def test_a_program_and_its_report(tmp_path):
