@@ -172,10 +172,7 @@ def sender_step(m, r, channel, now):
 
 @compiled()
 def left_at(m, r, slot):
-    """The cycle at which all writes with the transaction id of a slot have left the tile, or `NOT_KNOWN`.
-
-    How long a count takes to rise is part of the router's costs, which are fitted on rates and latencies.
-    """
+    """The cycle at which all writes with the transaction id of a slot have left the tile, or `NOT_KNOWN`."""
     trid, first, second = (
         transaction_id(fabric_of(m), slot),
         noc_counters_of(m, r.thread, 0),
@@ -183,7 +180,7 @@ def left_at(m, r, slot):
     )
     if first.trid_unsent[trid] + second.trid_unsent[trid] > 0:
         return NOT_KNOWN
-    return max(first.trid_flush_at[trid], second.trid_flush_at[trid]) - m.l1_noc_departure
+    return max(first.trid_flush_at[trid], second.trid_flush_at[trid])
 
 
 @compiled()
