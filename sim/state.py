@@ -218,7 +218,6 @@ PARAMETERS = {
     "store_merges": ("riscv.store_merges", 1),
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),
-    "l1_noc_departure": ("l1.noc_departure_latency", 1),
     "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
     "unpack_matmul_bytes": ("tensix.unpack.matmul_bytes_per_cycle", 1),
     "unpack_b_bytes": ("tensix.unpack.src_b_bytes_per_cycle", 1),

@@ -8,7 +8,7 @@ before the newest event: such a head comes to its first links behind others that
 
 import numpy as np
 
-from tensim.sim.cores.niu.packets import access_dram, data_flits, departure_latency, prepare_request, prepare_response
+from tensim.sim.cores.niu.packets import access_dram, data_flits, prepare_request, prepare_response
 from tensim.sim.cores.niu.transactions import IN_TARGET, TO_SOURCE, TO_TARGET, free_transaction, take_transaction
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
@@ -174,7 +174,7 @@ def move(m, notices, index, now):
     while other >= 0:
         x = transactions_of(m)[other]
         if x.stage == TO_TARGET and x.kind != READ:
-            note(notices, x.value, LEFT, packets[other].left + departure_latency(m, x.source), x.source, other)
+            note(notices, x.value, LEFT, packets[other].left, x.source, other)
         other = packets[other].next_tail_sent
     return time
 
@@ -204,7 +204,7 @@ def reserve_path(m, notices, index, now):
         x.local += 1
         return now + random_wait(window, (m.backoff_seed * 1024 + x.source) * 1048576 + (x.value << 6) + x.local)
     note(notices, x.value, BEGUN, left, x.source, n)
-    note(notices, x.value, LEFT, free + departure_latency(m, x.source), x.source, n)
+    note(notices, x.value, LEFT, free, x.source, n)
     for i in range(n):
         one = new_request(m, x.value, x.kind, x.noc, x.source, receivers_of(m)[2 * i], x.size, x.posted)
         packets_of(m)[one].delivered = 1

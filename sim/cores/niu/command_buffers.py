@@ -1,7 +1,7 @@
 """A core's command buffers and the packets of transactions, from the NIU into the network and back."""
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.packets import departure_latency, prepare_request, prepare_response
+from tensim.sim.cores.niu.packets import prepare_request, prepare_response
 from tensim.sim.cores.niu.transactions import TO_TARGET, log_bytes
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
 from tensim.sim.engine.compiled import compiled
@@ -139,7 +139,7 @@ def tail_left(m, index, now):
     if x.stage != TO_TARGET or (x.kind != WRITE and x.kind != INLINE):
         return
     counters = noc_counters_of(m, x.thread, x.noc)
-    left = packets_of(m)[index].left + departure_latency(m, x.source)
+    left = packets_of(m)[index].left
     if x.posted != 0:
         counters.posted_unsent -= 1
         counters.posted_flush_at = max(counters.posted_flush_at, left)

@@ -4,7 +4,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
-from tensim.sim.cores.niu.packets import data_flits, departure_latency
+from tensim.sim.cores.niu.packets import data_flits
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
@@ -101,7 +101,7 @@ def issue_multicast(m, thread, now):
         counters.writes_unsent += 1
         carry_multicast(m, WRITE, thread, noc, chain, address, count, is_open, keep, now + cost)
     else:
-        counters.write_flush_at = max(counters.write_flush_at, free + departure_latency(m, core.tile))
+        counters.write_flush_at = max(counters.write_flush_at, free)
     counters.writes_out += n
     counters.command_free[buffer] = left
     if m.flit_model_at == 0:

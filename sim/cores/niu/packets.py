@@ -11,7 +11,6 @@ from tensim.sim.noc.packet_state import FLIT_COST, REQUEST, RESPONSE
 from tensim.sim.state import (
     READ,
     TILE_DRAM,
-    TILE_WORKER,
     WRITE,
     bank_of,
     banks_of,
@@ -29,16 +28,6 @@ from tensim.sim.state import (
 def data_flits(m, size):
     """Flits of a packet with `size` bytes of data behind its header."""
     return 1 + (size + m.flit_bytes - 1) // m.flit_bytes
-
-
-@compiled(inline="always")
-def departure_latency(m, tile):
-    """Cycles from the last flit of a write on its way to its count among those that have left: Ethernet tiles show none.
-
-    Source: docs/hardware/noc.md#programming-a-network-interface.
-    """
-    entry = tiles_of(m)[tile]
-    return m.l1_noc_departure if entry.kind == TILE_WORKER and entry.index < m.n_workers else 0
 
 
 @compiled()

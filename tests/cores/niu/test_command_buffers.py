@@ -45,32 +45,6 @@ def test_a_core_works_while_its_command_buffer_is_busy_with_a_read(arch, fits):
 
 
 @kernel
-def write_and_flush(x, y, count, flushes, note):
-    begin = get_timestamp()
-    for _ in range(count):
-        noc_async_write(SOURCE, get_noc_addr(x, y, TARGET), 2048)
-        if flushes:
-            noc_async_writes_flushed()
-    noc_async_write_barrier()
-    l1_ptr(note, uint32)[0] = get_timestamp() - begin
-
-
-@pytest.mark.parametrize("arch", ["blackhole", "wormhole_b0"])
-def test_a_flush_waits_until_the_count_of_writes_that_have_left_rises(arch):
-    """Senders that flush behind each packet are slower by it (link_ceiling flush_per_packet, perf_lab_2026-09.csv)."""
-    latency = load_arch(arch)["l1.noc_departure_latency"]
-    cycles = {}
-    for overrides in ({"l1.noc_departure_latency": 0}, {}):
-        device = tt.create_device(1, arch=load_arch(arch, overrides), numerics="off")
-        for flushes in (0, 1):
-            run(device, (write_and_flush, tt.CoreCoord(0, 0), [*physical(device, (3, 1)), 20, flushes, NOTES]))
-            cycles[bool(overrides), flushes] = int(read(device, (0, 0), NOTES, 4).view(np.uint32)[0])
-        tt.close_device(device)
-    assert cycles[True, 0] == cycles[False, 0]  # streams without a flush go on as ever
-    assert cycles[False, 1] - cycles[True, 1] == pytest.approx(20 * latency, rel=0.1)
-
-
-@kernel
 def read_bank_and_note(bank, count, note):
     source = get_noc_addr_from_bank_id(bank, 1 << 20)
     begin = get_timestamp()
