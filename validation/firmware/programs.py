@@ -9,7 +9,6 @@ import sys
 
 import torch
 import ttnn
-
 from rounds import ROUNDS, distinct
 
 CB_BYTES = 16  # of each circular buffer, as in tensim.validation.dispatch.programs
@@ -51,7 +50,12 @@ def groups(grid, count):
 
 
 def cores_of(ranges):
-    return [(x, y) for one in ranges.ranges() for x in range(one.start.x, one.end.x + 1) for y in range(one.start.y, one.end.y + 1)]
+    return [
+        (x, y)
+        for one in ranges.ranges()
+        for x in range(one.start.x, one.end.x + 1)
+        for y in range(one.start.y, one.end.y + 1)
+    ]
 
 
 def kernel(shape, processor, cores, cycles, mark):
