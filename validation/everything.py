@@ -16,6 +16,7 @@ from tensim.validation.runner import compare, select, simulate
 
 ROW = ("id", "group", "measured", "simulated", "unit", "err_pct", "evidence")  # of a row in the results
 FOLDERS = {"numerics"}  # kinds that read folders of arrays
+ASKED_FOR = {"firmware"}  # kinds that run by their own name alone: rows of another kind, in minutes
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,11 @@ class Line:
 
 def modules():
     """{kind: its module} of the kinds that read tables and have here what they need."""
-    found = {kind: importlib.import_module(f"tensim.validation.{kind}.rows") for kind in KINDS if kind not in FOLDERS}
+    found = {
+        kind: importlib.import_module(f"tensim.validation.{kind}.rows")
+        for kind in KINDS
+        if kind not in FOLDERS | ASKED_FOR
+    }
     return {kind: module for kind, module in found.items() if _is_possible(module)}
 
 

@@ -59,7 +59,7 @@ def shortened(spec):
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(set(KINDS) - {"kernels", "operations", "firmware", "fabric"})
+    "kind", sorted(set(KINDS) - {"kernels", "operations", "fabric"})
 )  # no fabric with checks (docs/fabric.md)
 def test_programs_of_every_group_make_no_mistakes(kind, checked):
     found, groups = {}, smallest(kind)
