@@ -97,6 +97,7 @@ GOALS = {
         Goal("p90", 30, "exp"), Goal("worst group", 10, "exp/(float32|uint32)"),
     ),
     "dispatch": (Goal("median", 15, "(un)?traced"), Goal("median", 15, "transfers")),
+    "firmware": (Goal("median", 15),),
     "fabric": (
         Goal("median", 8, "bandwidth"), Goal("p90", 20, "bandwidth"), Goal("median", 6, "latency"), Goal("p90", 15, "latency"),
         Goal("median", 5, "link ceiling"),
