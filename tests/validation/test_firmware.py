@@ -1,12 +1,14 @@
 """Rows of traced programs that tt-metal's own dispatch kernels run: which programs they are, and their time from launches."""
 
 import json
+import sys
 
 import pytest
 
 from tensim.sim.errors import TensimError
 from tensim.validation.firmware import rows as firmware
 from tensim.validation.firmware.rounds import FIRST, ROUNDS, launches
+from tensim.validation.library_process import output_of
 from tensim.validation.rows import Row, Skip
 
 HEADER = ("arch", "configuration", "kernel_or_payload_bytes", "repetition", "time_per_program_ns")
@@ -58,3 +60,12 @@ def test_times_are_those_between_rounds_of_each_shape():
     assert firmware.times([plain, shadow], begun) == [100.0, 900.0] and FIRST < ROUNDS - 1
     with pytest.raises(TensimError, match="were expected"):
         firmware.times([plain, shadow], begun[:-30])
+
+
+@pytest.mark.parametrize(
+    ("said", "why"), [("x\nerror: no chip\n  hint: y", "with 3: no chip$"), ("a\nb", "with 3: b$"), ("", "nothing")]
+)
+def test_a_library_that_fails_is_told_by_its_error(said, why):
+    with pytest.raises(TensimError, match=why):
+        output_of([sys.executable, "-c", f"import sys; sys.stderr.write({said!r}); sys.exit(3)"])
+    assert output_of([sys.executable, "-c", "print('done')"]) == "done\n"

@@ -5,8 +5,6 @@ makes the commands, and the kernels that read them are executed (`tensim device 
 """
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
@@ -18,6 +16,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation.dispatch.rows import ARCHS, parse
 from tensim.validation.firmware.rounds import FIRST, ROUNDS, launches
+from tensim.validation.library_process import output_of
 from tensim.validation.rows import Case, Skip
 
 SECONDS = 6.0
@@ -91,9 +90,7 @@ def simulate(spec):
         listed.write_text(json.dumps(shapes))
         command = [sys.executable, "-m", "tensim", "device", "--arch", arch, "--dispatch", "fast", "--numerics", "off"]
         command += ["--json", str(report), "--", str(find_library().python), str(PROGRAMS), str(listed)]
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
-        if done.returncode:
-            raise TensimError(f"the library ended with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
+        output_of(command)
         found = json.loads(report.read_text())["device"]["launches"]
     megahertz = load_arch(arch).clock_mhz
     return [cycles * 1000 / megahertz for cycles in times(shapes, [one["begin_cycles"] for one in found])]

@@ -9,17 +9,16 @@ differs from the row's.
 
 import json
 import math
-import os
-import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from tensim.library.environment import find_library
-from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.errors import UsageError
 from tensim.validation.evidence import OTHER_RELEASE
 from tensim.validation.figures import error_percent
+from tensim.validation.library_process import output_of
 from tensim.validation.operations.descriptions import description
 from tensim.validation.operations.networks import network_of
 from tensim.validation.rows import Case, Skip
@@ -149,10 +148,7 @@ def simulate(spec):
         listed.write_text(f"[{','.join(calls)}]")
         command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", numerics]
         command += ["--set", f"board={board}", "--json", str(report), str(CALLS), str(listed)]
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
-        if done.returncode:
-            raise TensimError(f"the library ended with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
-        refused = {one["place"]: one["why"] for one in map(json.loads, _told(done.stdout))}
+        refused = {one["place"]: one["why"] for one in map(json.loads, _told(output_of(command)))}
         ran = json.loads(report.read_text())["operations"]
     segments = []
     for one in ran:
