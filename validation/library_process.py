@@ -1,8 +1,19 @@
-"""A command of tensim's that starts the vendor's library: what it says, or why it failed."""
+"""A command of tensim's that starts the vendor's library: what it says, or why it failed; the release that it starts."""
 
 import subprocess
+from functools import cache
 
-from tensim.sim.errors import TensimError
+from tensim.library.environment import find_library
+from tensim.sim.errors import TensimError, UsageError
+
+
+@cache
+def release():
+    """The release of the library, which results belong to; None without one."""
+    try:
+        return find_library().release
+    except UsageError:
+        return None
 
 
 def output_of(command):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tensim.library.environment import find_library
 from tensim.sim.arch import load_arch
-from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.errors import TensimError
 from tensim.validation.dispatch.rows import ARCHS, parse
 from tensim.validation.firmware.rounds import FIRST, ROUNDS, launches
-from tensim.validation.library_process import output_of
+from tensim.validation.library_process import output_of, release
 from tensim.validation.rows import Case, Skip
 
 SECONDS = 6.0
@@ -30,15 +30,6 @@ def require():
     find_library()
 
 
-@cache
-def _release():
-    """The release of the library, which results belong to; None without one."""
-    try:
-        return find_library().release
-    except UsageError:
-        return None
-
-
 def read(row, layout):
     """The case of a row: ns per program; `Skip` for one that names no known program, or is not traced."""
     shape = _shape(row)
@@ -49,7 +40,7 @@ def read(row, layout):
     batch = tuple(json.dumps(asdict(one), sort_keys=True) for one in shapes[first : first + BATCH])
     where = "all cores" if shape.all_cores else "one core"
     return Case(
-        (_release(), arch, batch), f"{arch}/{where}", row.number("time_per_program_ns"), "ns", work=len(batch),
+        (release(), arch, batch), f"{arch}/{where}", row.number("time_per_program_ns"), "ns", work=len(batch),
         value=lambda times: times[place - first],
     )  # fmt: skip
 

@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 
 from tensim.library.environment import find_library
-from tensim.sim.errors import UsageError
 from tensim.validation.evidence import OTHER_RELEASE
 from tensim.validation.figures import error_percent
-from tensim.validation.library_process import output_of
+from tensim.validation.library_process import output_of, release
 from tensim.validation.operations.descriptions import description
 from tensim.validation.operations.networks import network_of
 from tensim.validation.rows import Case, Skip
@@ -40,15 +39,6 @@ def require():
     find_library()
 
 
-@cache
-def _release():
-    """The release of the library, which results belong to; None without one."""
-    try:
-        return find_library().release
-    except UsageError:
-        return None
-
-
 def read(row, layout):
     """The case of a row: its time in ns."""
     made = description(row)
@@ -57,7 +47,7 @@ def read(row, layout):
     calls = [one for one in _calls(row.file) if one[0] == process]
     place = [number for _, number, _ in calls].index(row.line)
     first = place - place % BATCH
-    spec = (_release(), *process, tuple(call for _, _, call in calls[first : first + BATCH]))
+    spec = (release(), *process, tuple(call for _, _, call in calls[first : first + BATCH]))
     memory = "DRAM" if any("DRAM" in one["memory"] for one in made["inputs"][:1] + [made["output"]]) else "L1"
     cores = row.integer("core_count")
     return Case(
