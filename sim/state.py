@@ -77,9 +77,8 @@ NOC_COUNTERS = np.dtype(
     ]
 )  # fmt: skip
 SAVED_CALL = np.dtype([(name, np.int64) for name in "address size posted vc trid".split()])  # for calls `with_state`
-OPEN_READ = np.dtype(
-    [(name, np.int64) for name in "begin end noc trid".split()]
-)  # a read's destination until its barrier
+# A read's destination until its barrier
+OPEN_READ = np.dtype([(name, np.int64) for name in "begin end noc trid".split()])
 MAX_OPEN_READS = 24
 # What a thread knows of its requests: NOC_COUNTERS[2] by NoC, SAVED_CALL[2, 2] by NoC and command buffer (READ_BUFFER or
 # WRITE_BUFFER), OPEN_READ[MAX_OPEN_READS], in whole cache lines
@@ -464,9 +463,8 @@ def noc_counters_of(m, thread, noc):
 @compiled(inline="always")
 def saved_call_of(m, thread, noc, buffer):
     """What a thread has set once for its calls `with_state` of READ_BUFFER or WRITE_BUFFER."""
-    return saved_call_table(m.noc_words_at + NOC_BYTES * thread + SAVED_CALLS + SAVED_CALL_BYTES * (2 * noc + buffer))[
-        0
-    ]
+    number = 2 * noc + buffer
+    return saved_call_table(m.noc_words_at + NOC_BYTES * thread + SAVED_CALLS + SAVED_CALL_BYTES * number)[0]
 
 
 @compiled(inline="always")

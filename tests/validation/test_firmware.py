@@ -26,8 +26,9 @@ def line(configuration="brisc_only_trace", size=256, arch="blackhole", repetitio
 
 def test_shapes_of_a_chip_share_processes_of_the_library():
     sizes = [256 * (1 + n) for n in range(firmware.BATCH + 1)]
-    some = file_of(*(line(size=size) for size in sizes), line(arch="wormhole_b0"), line(repetition=1))
-    cases = [firmware.read(row, "programs") for row in some]
+    skipped = line(arch="grayskull"), line("eth_dispatch"), line(size="many")
+    some = file_of(*(line(size=size) for size in sizes), line(arch="wormhole_b0"), line(repetition=1), *skipped)
+    cases = [firmware.read(row, "programs") for row in some[: -len(skipped)]]
     assert len({case.spec for case in cases}) == 3  # two batches of one chip, another chip
     assert cases[0].spec == cases[-1].spec and cases[0].group == "blackhole/one core"
     shapes = [json.loads(one) for one in cases[0].spec[-1]]

@@ -65,9 +65,10 @@ def _shapes(file):
         found = {arch: {} for arch in ARCHS}
         for row in file:
             try:
-                found[row["arch"]][_shape(row)] = True
+                shape = _shape(row)
             except (Skip, ValueError):
                 continue
+            found[row["arch"]][shape] = True
         _listed()[id(file)] = file, {arch: list(shapes) for arch, shapes in found.items()}
     return _listed()[id(file)][1]
 

@@ -173,11 +173,8 @@ def sender_step(m, r, channel, now):
 @compiled()
 def left_at(m, r, slot):
     """The cycle at which all writes with the transaction id of a slot have left the tile, or `NOT_KNOWN`."""
-    trid, first, second = (
-        transaction_id(fabric_of(m), slot),
-        noc_counters_of(m, r.thread, 0),
-        noc_counters_of(m, r.thread, 1),
-    )
+    trid = transaction_id(fabric_of(m), slot)
+    first, second = noc_counters_of(m, r.thread, 0), noc_counters_of(m, r.thread, 1)
     if first.trid_unsent[trid] + second.trid_unsent[trid] > 0:
         return NOT_KNOWN
     return max(first.trid_flush_at[trid], second.trid_flush_at[trid])
