@@ -70,10 +70,12 @@ def vector_call(name, data_format):
 
 
 def _template(declared, data_format):
-    """Template arguments: the format where a function has one, and the exact variant where the approximate one is the default."""
+    """Template arguments: the format where a function has one, and the exact variant where the approximate one, or the one of
+    earlier chips (`legacy_compat`), is the default.
+    """
     if re.match(r"\s*DataFormat\b", declared.template):
         return f"<DataFormat::{data_format}>"
-    return "<false>" if re.match(r"\s*bool\s+\w*approx\w*\s*=\s*true", declared.template) else ""
+    return "<false>" if re.match(r"\s*bool\s+\w*(approx|legacy)\w*\s*=\s*true", declared.template) else ""
 
 
 def _init(name, header, data_format):
