@@ -1,11 +1,11 @@
-"""What is decided before instructions are chosen: what additions and tests take in, which numbers are loaded at their use."""
+"""What is decided before instructions are chosen: what sums, products and tests take in, which numbers are loaded at their use."""
 
 from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector.uses import number
 
 
 def fold(selection):
-    """Fill `folded` and `tested` of a `Selection`."""
+    """Fill `folded`, `tested` and `opposites` of a `Selection`."""
     for block in selection.function.blocks.values():
         for call in block.calls:
             if selection.uses.matters(call) and call.name in ("add", "subtract"):
@@ -15,6 +15,8 @@ def fold(selection):
                         break
             elif selection.uses.matters(call) and call.name == "test":
                 _fold_test(selection, call)
+            elif selection.uses.matters(call) and call.name == "negate" and selection.is_blackhole:
+                _fold_opposite(selection, call)
 
 
 def _fold_test(selection, test):
@@ -27,6 +29,20 @@ def _fold_test(selection, test):
         narrowing = selection.uses.only_user(narrowing.result)
     if narrowing is not None and narrowing.block == made.block and selection.uses.count(made.result) == 1:
         selection.tested.add(made.result)
+
+
+def _fold_opposite(selection, negation):
+    """Blackhole's products and sums change the sign of what they read by their mode, as the vendor's compiler has it (sfpi, its
+    log of 2025-02-13).  Those with a number in their word have no such mode.
+    """
+    user = selection.uses.only_user(negation.result)
+    if user is None or user.name not in ("multiply", "add", "subtract") or user.block != negation.block:
+        return
+    if selection.states.before[negation.line].current != selection.states.before[user.line].current:
+        return
+    literals = (selection.literal(argument) for argument in user.arguments)
+    if all(bits is None or bits in numbers.CONSTANTS for bits in literals):
+        selection.opposites[negation.result] = negation.arguments[0]
 
 
 def _takes_in(selection, call, operand):
@@ -56,6 +72,16 @@ def is_deferred(selection, call):
         return False
     users = selection.uses.users.get(call.result, ())
     plain = all(user.name not in ("phi", "select", "assign", "write") for user in users)
-    if number(call.arguments[0]) in numbers.CONSTANTS and plain:
+    if number(call.arguments[0]) in numbers.CONSTANTS and _is_read(call.result, users):
         return True
     return plain and (selection.attempt.repeats_numbers or len(users) == 1 and users[0].block == call.block)
+
+
+def _is_read(constant, users):
+    """Whether all that use a number take it from the register that holds it anyway.  A variable's first value has to be written in
+    all lanes.
+    """
+    if any(user.name in ("phi", "select", "write") for user in users):
+        return False
+    assigned = [user for user in users if user.name == "assign"]
+    return not assigned or len(users) > 1 and all(user.arguments[0] != constant for user in assigned)

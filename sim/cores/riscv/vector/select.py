@@ -7,9 +7,8 @@ are disabled is made by the instruction that computes its value, in the register
 
 from tensim.sim.cores.riscv.vector import select_arithmetic, select_lanes, select_registers
 from tensim.sim.cores.riscv.vector.folding import fold
+from tensim.sim.cores.riscv.vector.uses import SILENT
 
-# Of these no instruction is made: they are part of those that read them
-SILENT = frozenset(("test", "undefined", "constant", "and", "or", "not", "order"))
 CALLS = {
     **select_registers.CALLS,
     **select_arithmetic.CALLS,

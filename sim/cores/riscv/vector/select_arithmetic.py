@@ -7,6 +7,9 @@ from tensim.sim.cores.riscv.vector.instructions import MOV, is_constant
 SHFT = 0x7A
 
 
+PRODUCT, ADDEND = 1, 2  # modes of Blackhole's SFPMAD, SFPADD and SFPMUL: what of a * b + c changes its sign
+
+
 def _multiply(selection, call):
     if call.result in selection.folded:
         return
@@ -16,7 +19,24 @@ def _multiply(selection, call):
         if _is_short(selection, other) and _may_replace(selection, value):
             selection.emit(op.MULI, {8: bits >> 16}, result=call.result, tied=selection.own(value))
             return
-    selection.emit(op.MUL, {0: 0}, [(16, selection.read(a)), (12, selection.read(b)), (8, "L9")], call.result)
+    (a, b), mode = _factors(selection, call.arguments)
+    selection.emit(op.MUL, {0: mode}, [(16, a), (12, b), (8, "L9")], call.result)
+
+
+def _factors(selection, values):
+    """(two factors as sources, PRODUCT if one of them is the opposite of what is read)."""
+    sources, mode = [], 0
+    for value in values:
+        sources.append(selection.read(selection.opposites.get(value, value)))
+        mode ^= PRODUCT if value in selection.opposites else 0
+    return sources, mode
+
+
+def _addend(selection, value):
+    """(an addend as source, ADDEND if it is the opposite of what is read)."""
+    if value in selection.opposites:
+        return selection.read(selection.opposites[value]), ADDEND
+    return selection.read(value), 0
 
 
 def _is_short(selection, value):
@@ -41,18 +61,27 @@ def _add(selection, call):
     for value, other in ((a, b), (b, a)):
         if selection.folded.get(value) is call:
             factors = selection.uses.calls[value].arguments
-            _multiply_add(selection, factors, selection.read(other), call.result)
+            _multiply_add(selection, factors, _addend(selection, other), call.result)
             return
     for value, other in ((a, b), (b, a)):
         if _is_short(selection, other) and _may_replace(selection, value):
             selection.emit(op.ADDI, {8: selection.literal(other) >> 16}, result=call.result, tied=selection.own(value))
             return
-    selection.emit(op.ADD, {0: 0}, [(16, "L10"), (12, selection.read(a)), (8, selection.read(b))], call.result)
+    _sum(selection, a, _addend(selection, b), call.result)
 
 
-def _multiply_add(selection, factors, addend, result, mode=0):
-    a, b = (selection.read(factor) for factor in factors)
-    selection.emit(op.MAD, {0: mode}, [(16, a), (12, b), (8, addend)], result)
+def _sum(selection, value, addend, result):
+    """1 * a + b; `addend`: (b as source, mode)."""
+    source, mode = addend
+    (value,), of_value = _factors(selection, [value])
+    selection.emit(op.ADD, {0: of_value ^ mode}, [(16, "L10"), (12, value), (8, source)], result)
+
+
+def _multiply_add(selection, factors, addend, result):
+    """a * b + c; `addend`: (c as source, mode)."""
+    source, mode = addend
+    (a, b), of_product = _factors(selection, factors)
+    selection.emit(op.MAD, {0: of_product ^ mode}, [(16, a), (12, b), (8, source)], result)
 
 
 def _subtract(selection, call):
@@ -67,16 +96,29 @@ def _subtract(selection, call):
         return
     bits = selection.literal(b)
     if bits is not None and selection.resolve(b) not in selection.loaded:
-        opposite = numbers.negated(bits)
         if _is_short(selection, b) and _may_replace(selection, a):
+            opposite = numbers.negated(bits)
             selection.emit(op.ADDI, {8: opposite >> 16}, result=call.result, tied=selection.own(a))
             return
-        other = numbers.CONSTANTS.get(opposite) or selection.load_number(opposite)
-        selection.emit(op.ADD, {0: 0}, [(16, "L10"), (12, selection.read(a)), (8, other)], call.result)
+        _sum(selection, a, _less_number(selection, bits), call.result)
     elif selection.is_blackhole:
-        selection.emit(op.ADD, {0: 2}, [(16, "L10"), (12, selection.read(a)), (8, selection.read(b))], call.result)
+        _sum(selection, a, _less(selection, b), call.result)
     else:
         selection.emit(op.MAD, {0: 0}, [(16, selection.read(b)), (12, "L11"), (8, selection.read(a))], call.result)
+
+
+def _less(selection, value):
+    """(a value to be subtracted as addend, mode); Blackhole's."""
+    source, mode = _addend(selection, value)
+    return source, mode ^ ADDEND
+
+
+def _less_number(selection, bits):
+    """The same of a number: of its opposite, if a register holds that anyway or has to be loaded."""
+    opposite = numbers.negated(bits)
+    if selection.is_blackhole and bits in numbers.CONSTANTS and opposite not in numbers.CONSTANTS:
+        return numbers.CONSTANTS[bits], ADDEND
+    return numbers.CONSTANTS.get(opposite) or selection.load_number(opposite), 0
 
 
 def _subtract_product(selection, call, folded):
@@ -84,15 +126,12 @@ def _subtract_product(selection, call, folded):
     factors = list(selection.uses.calls[folded].arguments)
     if folded == a:  # x * y - b
         bits = selection.literal(b)
-        if bits is not None:
-            opposite = numbers.negated(bits)
-            _multiply_add(
-                selection, factors, numbers.CONSTANTS.get(opposite) or selection.load_number(opposite), call.result
-            )
-        else:
-            _multiply_add(selection, factors, selection.read(b), call.result, mode=2)
+        addend = _less(selection, b) if bits is None else _less_number(selection, bits)
+        _multiply_add(selection, factors, addend, call.result)
     elif selection.is_blackhole:  # a - x * y
-        _multiply_add(selection, factors, selection.read(a), call.result, mode=1)
+        source, mode = _addend(selection, a)
+        (x, y), of_product = _factors(selection, factors)
+        selection.emit(op.MAD, {0: of_product ^ PRODUCT ^ mode}, [(16, x), (12, y), (8, source)], call.result)
     else:
         index = next(i for i, factor in enumerate(factors) if selection.literal(factor) is not None)
         opposite = numbers.negated(selection.literal(factors[index]))
@@ -101,6 +140,8 @@ def _subtract_product(selection, call, folded):
 
 
 def _negate(selection, call):
+    if call.result in selection.opposites:
+        return
     selection.emit(MOV, {0: 1}, [(8, selection.read(call.arguments[0]))], call.result)
 
 

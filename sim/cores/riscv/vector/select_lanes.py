@@ -13,11 +13,13 @@ def _boolean(selection, call):
 
 def _push(selection, call):
     """All lanes are enabled in front of an outermost region: its end enables them again, and nothing is pushed."""
-    if selection.states.before[call.line] != Lanes():
+    if call.line not in selection.tails and selection.states.before[call.line] != Lanes():
         selection.emit(op.PUSHC)
 
 
 def _pop(selection, call):
+    if call.line in selection.tails:
+        return
     if selection.states.before[call.line].stack == (ALL,):
         selection.emit(op.ENCC, {0: op.ENABLE_MODE, 12: op.ENABLE_ALL})
     else:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
 from tensim.sim.cores.riscv.vector.instructions import Instruction, is_constant, move
+from tensim.sim.cores.riscv.vector.tails import tails
 from tensim.sim.cores.riscv.vector.uses import Uses, number
 
 LOW_16 = 0xFFFF
@@ -33,18 +34,20 @@ class Selection:
     """The instructions of a function; `states`: its `LaneStates`; `places`: where its calls stand in the source.
 
     `blocks`: {label: [Instruction]}; `phis`: {label: [(value, [(value, label of a predecessor)], line, place)]}; `written`:
-    registers that l_reg has assigned; `tested`: sums that are made where their sign is tested; `folded`: {product: the
-    addition that takes it in}; `parts`: {value: what it is a part of or stands for}; `handles`: {value: its parts}; `loaded`:
-    numbers that have a register; `call`, `state`, `current`: the call at hand, its lanes, its block's instructions; `attempt`: how
-    it goes about it (`Attempt`).
+    registers that l_reg has assigned; `tails`: lines of pushes and pops that are left out; `tested`: sums that are made where
+    their sign is tested; `folded`: {product: the addition that takes it in}; `opposites`: {value: what its only reader reads with
+    the other sign}; `parts`: {value: what it is a part of or stands for}; `handles`: {value: its parts}; `loaded`: numbers that
+    have a register; `call`, `state`, `current`: the call at hand, its lanes, its block's instructions; `attempt`: how it goes
+    about it (`Attempt`).
     """
 
     def __init__(self, function, chip, states, places, attempt=None):
         self.function, self.chip, self.states, self.places = function, chip, states, places
         self.attempt = attempt or Attempt()
         self.uses = Uses(function)
+        self.tails = tails(function, self.uses, states)
         self.blocks, self.phis, self.written = {}, {}, set()
-        self.parts, self.folded, self.handles, self.loaded, self.tested = {}, {}, {}, set(), set()
+        self.parts, self.folded, self.opposites, self.handles, self.loaded, self.tested = {}, {}, {}, {}, set(), set()
         self._fresh = 0
 
     def begin(self, label):

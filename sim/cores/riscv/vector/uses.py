@@ -8,6 +8,8 @@ PURE = {
     "not", "phi", "select",
     "boolean", "order",
 }  # fmt: skip
+# Of these no instruction is made: they are part of those that read them
+SILENT = frozenset(("test", "undefined", "constant", "and", "or", "not", "order"))
 NAME = re.compile(r"^%")
 
 
