@@ -100,6 +100,17 @@ def test_forms_that_clang_does_not_read(tmp_path):
     assert dialect.unread("unit.cpp:1:1: error: something else\n") == set() and dialect.overlay(set(), folder) == []
 
 
+def test_attributes_of_template_parameters_are_passed_over(tmp_path):
+    """The LLK of releases 0.77 and 0.78 has them."""
+    header = tmp_path / "wide.h"
+    header.write_text("template <[[maybe_unused]] int a, [[maybe_unused]] bool b = false>\nint f([[maybe_unused]] int c);\n")
+    names = dialect.unread(f"{header}:1:11: error: 'maybe_unused' attribute cannot be applied to types\n")
+    assert names == dialect.unread(f"{header}:1:35: error: an attribute list cannot appear here\n") == {str(header)}
+    dialect.overlay(names, tmp_path)
+    readable = (tmp_path / "readable-0.h").read_text()
+    assert readable == "template <int a, bool b = false>\nint f([[maybe_unused]] int c);\n"
+
+
 def test_clang_stumbles_over_a_file_once(tmp_path, monkeypatch):
     monkeypatch.setattr(toolchain, "cache_folder", lambda: tmp_path / "cpp")
     first, second, other = (str(tmp_path / name) for name in ("power.h", "short.h", "macros.h"))

@@ -14,6 +14,7 @@ from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 # What clang says of a form that it never reads, and of one that it does not read in the place of a macro
 NEVER = re.compile(
     r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid|"
+    r"an attribute list cannot appear here|'maybe_unused' attribute cannot be applied to types|"
     r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$",
     re.M,
 )
@@ -22,6 +23,8 @@ IN_PLACES = re.compile(r"^(/[^:\n]+):\d+:\d+: note: expanded from macro 'SFPU_\w
 FORMS = (
     # An attribute of a lambda in front of its parameters: the pass inlines without it
     (re.compile(r"(\[[^\[\]]*\])\s*__attribute__\s*\(\(\w+\)\)\s*(?=\()"), r"\1"),
+    # An attribute of a template's parameter
+    (re.compile(r"([<,]\s*)\[\[maybe_unused\]\] (?=[\w:]+ \w+ *[,>=])"), r"\1"),
     # A type's name in the place of `unsigned`
     (re.compile(r"\buint short\b"), "unsigned short"),
     # A pointer that is said not to return
