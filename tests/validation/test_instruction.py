@@ -45,6 +45,27 @@ def test_a_zone_lies_between_two_marks():
     assert zone_cycles([0xA0000000, 100, 0xB0000000, 350]) == 250
 
 
+def test_results_belong_to_the_release_whose_calls_were_run(tmp_path, monkeypatch):
+    """Results are kept by what a case says: the same row of another release's LLK is another case."""
+    specs = set()
+    for release in ("0.77.0", "0.81.1"):
+        site = tmp_path / release
+        (site / "ttnn/tt_metal/tt-llk/tt_llk_blackhole/llk_lib").mkdir(parents=True)
+        (site / f"ttnn-{release}.dist-info").mkdir()
+        (site / f"ttnn-{release}.dist-info/METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: ttnn\nVersion: {release}\n"
+        )
+        monkeypatch.setenv("TENSIM_LLK", str(site / "ttnn"))
+        instruction._release.cache_clear()
+        case = instruction.read(
+            Row("ops:1", 2, OPERATION | {"ttkernel_op": "gelu_tile", "engine": "math (SFPU)"}), "llk_ops"
+        )
+        assert release in case.spec
+        specs.add(case.spec)
+    instruction._release.cache_clear()
+    assert len(specs) == 2
+
+
 @needs_tree
 @pytest.mark.parametrize(
     "name, data_format, init, call",

@@ -6,10 +6,12 @@ operand does one face of 16x16 in a call (the rows' unit: eight iterations), one
 `wolfpine_derived_rates.csv`: cycles of one instruction that up to three threads issue again and again (`rates`).
 """
 
+import functools
 import re
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.riscv.llk.tree import find_tree
+from tensim.sim.errors import UsageError
 from tensim.validation.compute.sources import SUMS_OF_FACES
 from tensim.validation.instruction import rates
 from tensim.validation.instruction.kernels import OUT, A, B, Threads, each_tile, text_of, zone_cycles
@@ -37,14 +39,23 @@ def require():
     find_tree()
 
 
+@functools.cache
+def _release():
+    """Which library's LLK results belong to; None where there is none."""
+    try:
+        return find_tree().release
+    except UsageError:
+        return None
+
+
 def read(row, layout):
     """The case of a row of the file `layout`."""
     return _llk_op(row) if layout == "llk_ops" else _derived_rate(row)
 
 
 def simulate(spec):
-    """What a row's program takes in the row's unit; `spec` = (structure, arch, arguments)."""
-    structure, arch, arguments = spec
+    """What a row's program takes in the row's unit; `spec` = (structure, arch, arguments, release of the LLK)."""
+    structure, arch, arguments, _ = spec
     return {"engine": engine_cycles, "rate": rates.cycles_per_instruction}[structure](arch, *arguments)
 
 
@@ -53,9 +64,8 @@ def _llk_op(row):
     settings = (row["input_format"], row["output_format"], bool(row.integer("fp32_dest_acc", 0)), extra)
     kind = "init" if name.endswith("_init") or name == "compute_kernel_hw_startup" else engine
     group = f"{row['arch']}/{'math (SFPU)' if kind == 'math (SFPU)' else kind.split()[0] + _of(kind)}"
-    return Case(
-        ("engine", row["arch"], (name, kind, engine.split()[0], *settings)), group, row.number("cycles"), "cycles"
-    )
+    arguments = (name, kind, engine.split()[0], *settings)
+    return Case(("engine", row["arch"], arguments, _release()), group, row.number("cycles"), "cycles")
 
 
 def _of(kind):
@@ -68,7 +78,7 @@ def _derived_rate(row):
     threads, instruction = row.integer("active_threads"), rates.instruction_of_probe(row["probe"])
     group = f"{row['arch'] if 'arch' in row.columns else 'blackhole'}/rates {row['unit']}"
     steps = row["unit"] == "MATH" and STEPPING in row["dataset"]
-    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread"), steps))
+    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread"), steps), _release())
     return Case(spec, group, row.number("cycles_per_instruction_or_call"), "cycles", work=0.1)
 
 

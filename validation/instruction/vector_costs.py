@@ -8,7 +8,6 @@ cost of something else, and the table says of what (`stands_in`).
 `python -m tensim.validation costs` writes `sim/arch/vector_costs.json`, which `tensim.sim.arch.vector_costs` reads.
 """
 
-import importlib.metadata
 import itertools
 import json
 import multiprocessing
@@ -260,12 +259,6 @@ def _pair(found, chip, wide, name, form, why):
     return known[chip, not wide]
 
 
-def release():
-    """The release of the library whose LLK is used."""
-    found = importlib.metadata.Distribution.discover(name="ttnn", path=[str(find_tree().root.parent)])
-    return next((one.version for one in found), "unknown")
-
-
 def require():
     """UsageError where the vendor's LLK sources are not known."""
     find_tree()
@@ -277,6 +270,6 @@ def write(found, path=TABLE):
     for chip, costs in table.items():
         rows = ",\n".join(f"    {json.dumps(name)}: {json.dumps(costs[name])}" for name in sorted(costs))
         lines.append(f"  {json.dumps(chip)}: {{\n{rows}\n  }}")
-    head = f'  "release": {json.dumps(release())},\n  "command": {json.dumps(COMMAND)},\n'
+    head = f'  "release": {json.dumps(find_tree().release)},\n  "command": {json.dumps(COMMAND)},\n'
     write_output(path, "{\n" + head + ",\n".join(lines) + "\n}\n")
     return sum(map(len, table.values()))

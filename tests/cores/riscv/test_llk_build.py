@@ -103,7 +103,9 @@ def test_forms_that_clang_does_not_read(tmp_path):
 def test_attributes_of_template_parameters_are_passed_over(tmp_path):
     """The LLK of releases 0.77 and 0.78 has them."""
     header = tmp_path / "wide.h"
-    header.write_text("template <[[maybe_unused]] int a, [[maybe_unused]] bool b = false>\nint f([[maybe_unused]] int c);\n")
+    header.write_text(
+        "template <[[maybe_unused]] int a, [[maybe_unused]] bool b = false>\nint f([[maybe_unused]] int c);\n"
+    )
     names = dialect.unread(f"{header}:1:11: error: 'maybe_unused' attribute cannot be applied to types\n")
     assert names == dialect.unread(f"{header}:1:35: error: an attribute list cannot appear here\n") == {str(header)}
     dialect.overlay(names, tmp_path)

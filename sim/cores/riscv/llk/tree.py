@@ -1,6 +1,7 @@
 """The vendor's LLK sources as a release of the library ships them: where they lie and what of them a kernel includes."""
 
 import functools
+import importlib.metadata
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,12 @@ class LlkTree:
         """How many circular buffers a release's kernels have."""
         header = self.root / "tt_metal/hw/inc/internal/circular_buffer_init.h"
         return 64 if chip == "blackhole" and "shift_mask" in header.read_text() else 32
+
+    @functools.cached_property
+    def release(self):
+        """Of an installed library, or where the tree lies."""
+        found = importlib.metadata.Distribution.discover(name="ttnn", path=[str(self.root.parent)])
+        return next((one.version for one in found), str(self.root))
 
     @functools.cached_property
     def is_typed(self):
