@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 from tensim.device import Device, close_device, current_system, open_devices
 from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
 from tensim.sim.errors import TensimError, UsageError
-from tensim.sim.host.commands import CreateDevice
+from tensim.sim.host.commands import CreateDevice, StartFabric
 from tensim.sim.host.fabric import LINES, Connection, Fabric
-from tensim.sim.host.wiring import BOARDS, Board, Wiring
+from tensim.sim.host.wiring import BOARDS, Board
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch
@@ -128,8 +128,6 @@ def open_mesh_device(
     UsageError for that, and for what a board does not have.
     """
     whole = board_of(board)
-    if current_system().executor.captures:
-        raise UsageError("captures hold no meshes", hint="capture programs of one chip")
     shape = tuple(shape or whole.shape)
     if len(shape) != 2 or not all(1 <= mine <= most for mine, most in zip(shape, whole.shape, strict=True)):
         raise UsageError(f"{board} has {whole.shape[0]}x{whole.shape[1]} chips, not {shape}")
@@ -147,12 +145,10 @@ def open_mesh_device(
     )  # fmt: skip
     if fabric is None:
         return MeshDevice(shape, devices, None)
-    states = [device._state for device in devices]
+    torus = whole.torus and shape == whole.shape
+    start = StartFabric(shape, fabric, (*whole.shape, whole.links), links, torus, ring, line, packet_bytes, forwarding)
     try:
-        plain, torus = states[0].arch, whole.torus and shape == whole.shape
-        tiles = plain["ethernet.tiles"] if "ethernet.tiles" in plain else ()
-        wiring = Wiring(shape, links, torus, ring, (*whole.shape, whole.links), len(tiles), line)
-        joined = Fabric(states, wiring, shape, fabric, ring or (torus and not line), packet_bytes, forwarding)
+        joined = current_system().executor.submit(start)
     except UsageError:
         for device in devices:
             close_device(device)

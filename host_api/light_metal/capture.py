@@ -36,11 +36,14 @@ class Capture:
         self.writer, self.system = BinaryWriter(compress), system
         self.host_start = self.accounted_fs = system.host.now_fs
         self.older = {}  # device id -> {memory: what was allocated there before}
-        # device id -> program cycles when it joined; those of devices that were closed
-        self.before, self.cycles = {}, 0
+        self.before: dict[int, int] = {}  # device id -> program cycles when it joined
+        self.closed: list[tuple[object, int]] = []  # of devices that were closed: fabric or None, program cycles
         for number, device in system.executor.devices.items():
             self.writer.devices.append(device_description(device.opened_with, device.arch, device.arch.clock_mhz))
             self.before[number], self.older[number] = program_cycles(device.chip), _allocated(system.executor, device)
+        for fabric in dict.fromkeys(device.fabric for device in system.executor.devices.values()):
+            if fabric is not None:
+                self.writer.add(fabric.started_with, None)
         system.executor.captures.append(self)
 
     def check(self, record: c.Command) -> None:
@@ -54,7 +57,7 @@ class Capture:
         if isinstance(record, c.CreateBuffer | c.CreateGlobalSemaphore):
             self._check_placement(record)
         if isinstance(record, c.CloseDevice) and record.device in self.before:
-            self.cycles += self._cycles_of(record.device)
+            self.closed.append(self._cycles_of(record.device))
 
     def _check_placement(self, record: c.CreateBuffer | c.CreateGlobalSemaphore) -> None:
         """Where this lies depends on what lies there already, which the file does not know."""
@@ -102,17 +105,23 @@ class Capture:
         """Whether the queue of an enqueue records a metal trace."""
         return self.system.executor.devices[record.device].queues[record.queue].capture is not None
 
-    def _cycles_of(self, number: int) -> int:
-        return program_cycles(self.system.executor.devices[number].chip) - self.before.pop(number, 0)
+    def _cycles_of(self, number: int) -> tuple[object, int]:
+        device = self.system.executor.devices[number]
+        return device.fabric, program_cycles(device.chip) - self.before.pop(number, 0)
 
     def stop(self) -> None:
-        """Record no more; the captured cycles are those of programs that ran since the capture began."""
-        self.cycles += sum(map(self._cycles_of, list(self.system.executor.devices)))
+        """Record no more."""
+        self.closed += map(self._cycles_of, list(self.system.executor.devices))
         self.system.executor.captures.remove(self)
 
     def finish(self) -> bytes:
-        """The bytes of the file."""
-        return self.writer.finish(self.host_start, self.cycles, WRITER)
+        """The bytes of the file.  Its cycles are those of programs that ran since the capture began; chips of a mesh work at the
+        same time, so the one that worked longest counts.
+        """
+        longest: dict[object, int] = {}
+        for fabric, cycles in self.closed:
+            longest[fabric] = max(longest.get(fabric, 0), cycles) if fabric else longest.get(None, 0) + cycles
+        return self.writer.finish(self.host_start, sum(longest.values()), WRITER)
 
 
 def _allocated(executor: Executor, device: DeviceState) -> dict[int, dict[tuple[str, int], str]]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tensim.sim.chip.chip import Chip
     from tensim.sim.host.device import Device as DeviceState
     from tensim.sim.host.executor import Executor
+    from tensim.sim.host.fabric import Fabric
     from tensim.traces.flatbuffers.tables import Node
     from tensim.traces.light_metal.binary import Binary
 
@@ -136,6 +137,7 @@ class Replay:
         self.compares: list[dict[str, Any]] = []
         self.reads: list[Any] = []
         self.devices: list[DeviceState] = []
+        self.fabric: Fabric | None = None  # of a captured mesh
         self.warnings: list[str] = []
         self.error: TensimError | None = None
         self.buffers: set[int] = set()  # global ids

@@ -135,6 +135,17 @@ def _create_device(replay: Replay, record: c.CreateDevice) -> Any:
     return replay.open(record)
 
 
+def _start_fabric(replay: Replay, record: c.StartFabric) -> Any:
+    if replay.device is not None:
+        rows, columns = record.shape
+        raise UsageError(
+            f"the binary was captured on a mesh of {rows}x{columns} chips, and is replayed on one device",
+            hint="leave the device out: a replay opens the mesh that it needs",
+        )
+    replay.fabric = replay.system.executor.submit(record)
+    return replay.fabric
+
+
 def _function(replay: Replay, record: c.EnqueueFunction) -> Any:
     """Functions are in this process, by their names; without buffers of devices only their time counts."""
     executor, function = replay.system.executor, _nothing
@@ -150,6 +161,7 @@ def _nothing() -> None:
 
 HANDLERS: dict[type[c.Command], Callable[[Replay, Any], Any]] = {
     c.CreateDevice: _create_device,
+    c.StartFabric: _start_fabric,
     c.SetRuntimeArgs: _with_references,
     c.SetCommonRuntimeArgs: _with_references,
     c.UpdateRuntimeArg: _update_arg,

@@ -125,9 +125,10 @@ def _chip(settings: Settings, program: Runnable) -> tuple[Arch, dict[str, Any]]:
     if program.mesh is not None:
         from tensim.mesh_device import board_of
 
-        if settings.device is not None or settings.capture:
-            what = f"--device {settings.device}" if settings.device is not None else "a capture"
-            raise UsageError(f"{program.name} runs on a mesh, which {what} does not hold", hint="leave it out")
+        if settings.device is not None:
+            raise UsageError(
+                f"{program.name} runs on a mesh, which --device {settings.device} does not hold", hint="leave it out"
+            )
         return load_arch(board_of(program.mesh.get("board")).arch, settings.overrides), {}
     if settings.device is None:
         return load_arch(settings.arch, settings.overrides), {}

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tensim.analysis.links import fabric_facts
 from tensim.analysis.summary import collect
 from tensim.light_metal.replay import Replay, ReplayOptions
 from tensim.results import identity
@@ -20,6 +21,7 @@ from tensim.running.device_choice import choose_chip
 from tensim.running.execution import Files, unheard
 from tensim.running.tool_report import with_report
 from tensim.runtime.functions import bound_to_buffers
+from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,10 +108,12 @@ def _replay_loops(
                 identity.launches(partial(_executor_of, replay)) as launches,
             ):
                 replay.execute()
-            chip = replay.chips[0] if replay.chips else None
-            if chip is None:
+            if not replay.chips:
                 raise UsageError(f"{file} opens no device", hint="give --arch")
+            chip = replay.chips[0] if replay.fabric is None else max(replay.chips, key=program_cycles)
             summary = collect(chip)
+            if replay.fabric is not None:
+                summary["fabric"] = fabric_facts(replay.fabric)
             durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
             summary |= logs.write(written, chip, Path(file).name)
             if options.save:

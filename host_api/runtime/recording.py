@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
-from tensim.light_metal.binary import WRITER, LightMetalBinary
+from tensim.light_metal.binary import LightMetalBinary
 from tensim.light_metal.capture import Capture
 from tensim.runtime.replaying import Replayed, replay
 from tensim.runtime.storage import buffers_of
@@ -87,7 +87,7 @@ class Recorder(Capture):
         host_work = iter(self.host_work)
         spans = [self._span(span, host_work) for span in self.runtime.spans[self.first_span :]]
         self.writer.further["spans"] = self.writer.writer.tables([self.writer.writer.node(span) for span in spans])
-        return self.writer.finish(self.host_start, self.cycles, WRITER)
+        return super().finish()
 
     def _span(self, span: Span, host_work: Iterator[int]) -> Node:
         event = span.event

@@ -7,7 +7,6 @@ from typing import Any
 import tensim.light_metal.capture as capture
 from tensim.light_metal.binary import LightMetalBinary as HostBinary
 from tensim.running.replay import LightMetalReplay as HostReplay
-from tensim.ttnn.devices import open_devices
 from tensim.ttnn.errors import ArgumentError
 
 
@@ -20,9 +19,13 @@ class LightMetalBinary(HostBinary):
 
 
 class LightMetalReplay:
-    """Runs a recording, on a device of its own unless one is given."""
+    """Runs a recording, on devices of its own unless one is given.  ArgumentError for a mesh of several chips."""
 
     def __init__(self, binary: HostBinary, device: Any) -> None:
+        if device is not None and len(device.chips) > 1:
+            raise ArgumentError(
+                "LightMetalReplay.create: a mesh of several chips", hint="leave device out: a replay opens its own"
+            )
         self._replay = HostReplay(binary, None if device is None else device.host)
 
     @staticmethod
@@ -36,9 +39,7 @@ class LightMetalReplay:
 
 
 def light_metal_begin_capture() -> None:
-    """Record every command from here on; ArgumentError while a mesh of several chips is open."""
-    if any(len(device.chips) > 1 for device in open_devices().values()):
-        raise ArgumentError("light_metal_begin_capture: recordings hold no meshes", hint="record programs of one chip")
+    """Record every command from here on."""
     capture.light_metal_begin_capture()
 
 

@@ -72,6 +72,27 @@ class CloseDevice(Command):
 
 
 @record
+class StartFabric(Command):
+    """Start the routers of a mesh: devices 0, 1, ... are its chips, row after row, all just opened.
+
+    `shape`: (rows, columns); `configuration`: "1d" or "2d"; `board`: (rows, columns, links between neighbours) of the board that
+    it is a part of; `links`: that it uses of those; `torus`: rows and columns are closed; `ring`, `line`: one around the mesh in
+    their place; `packet_bytes`: the largest payload, None: the chip's own; `forwarding`: False for routers that serve neighbours
+    alone.
+    """
+
+    shape: tuple[int, int]
+    configuration: str
+    board: tuple[int, int, int]
+    links: int
+    torus: bool
+    ring: bool
+    line: bool
+    packet_bytes: int | None
+    forwarding: bool
+
+
+@record
 class CreateHostDevice(Command):
     """Queues that carry out host functions."""
 
@@ -350,7 +371,7 @@ class EnqueueProgram(Command):
     queue: int
     program: int
     blocking: bool
-    joined: bool = False  # of a mesh: no file keeps it
+    joined: bool = False
 
 
 @record

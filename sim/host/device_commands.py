@@ -3,6 +3,7 @@
 The functions named like commands are handlers of the executor: they take it and a record.
 """
 
+import math
 import threading
 import weakref
 
@@ -13,6 +14,7 @@ from tensim.sim.host.host_device import HostDevice
 from tensim.sim.host.sub_devices import create_manager, load_manager, remove_manager
 from tensim.sim.host.topology import MAX_CHIPS, topology_of
 
+MAX_SIDE, MAX_LINKS = 64, 16  # of a board
 _openers = weakref.WeakKeyDictionary()  # open device -> thread that has opened it
 
 
@@ -60,6 +62,26 @@ def close_device(executor, r):
         device.close()
         del executor.devices[r.device]
     return True
+
+
+def start_fabric(executor, r):
+    """The `Fabric` of a mesh.  UsageError for one that its board does not hold."""
+    from tensim.sim.host.fabric import Fabric
+    from tensim.sim.host.wiring import Wiring
+
+    *most, links = r.board
+    if not all(1 <= mine <= whole <= MAX_SIDE for mine, whole in zip(r.shape, most, strict=True)):
+        raise UsageError(f"a mesh of {r.shape[0]}x{r.shape[1]} chips on a board of {most[0]}x{most[1]}")
+    if not 1 <= r.links <= links <= MAX_LINKS:
+        raise UsageError(f"{r.links} links between neighbours", hint=f"the board has 1 to {links}")
+    devices = [executor.device(number) for number in range(math.prod(r.shape))]
+    arch = devices[0].arch
+    tiles = len(arch["ethernet.tiles"]) if "ethernet.tiles" in arch else 0
+    wiring = Wiring(r.shape, r.links, r.torus, r.ring, r.board, tiles, r.line)
+    closed = r.ring or (r.torus and not r.line)
+    fabric = Fabric(devices, wiring, r.shape, r.configuration, closed, r.packet_bytes, r.forwarding)
+    fabric.started_with = r
+    return fabric
 
 
 def create_host_device(executor, r):

@@ -13,6 +13,7 @@ from tensim.sim.host import commands as c
 HANDLERS = {
     c.CreateDevice: device_commands.create_device,
     c.CloseDevice: device_commands.close_device,
+    c.StartFabric: device_commands.start_fabric,
     c.CreateHostDevice: device_commands.create_host_device,
     c.CreateBuffer: buffer_commands.create_buffer,
     c.DeallocateBuffer: buffer_commands.deallocate_buffer,

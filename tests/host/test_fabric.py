@@ -324,15 +324,6 @@ def test_what_cannot_be_opened(options, match):
         tt.open_mesh_device(**options)
 
 
-def test_a_capture_holds_no_mesh():
-    tt.light_metal_begin_capture()
-    try:
-        with pytest.raises(UsageError, match="captures hold no meshes"):
-            tt.open_mesh_device("n300")
-    finally:
-        tt.light_metal_end_capture()
-
-
 def test_chips_without_routers():
     with tt.open_mesh_device("n300", fabric=None, num_hw_cqs=2, trace_region_size=4096) as mesh:
         assert not mesh.has_fabric and [device.num_hw_cqs() for device in mesh.devices] == [2, 2]

@@ -302,7 +302,7 @@ def _load_trace(d, n):
 
 
 def _replay_trace(d, n):
-    return c.ReplayTrace(n.device_id, n.cq_id, d.names["trace", n.tid], n.blocking)
+    return c.ReplayTrace(n.device_id, n.cq_id, d.names["trace", n.tid], n.blocking, n.joined)
 
 
 def _finish(d, n):
@@ -332,8 +332,19 @@ def _transfer_buffer(d, n):
     return c.TransferBuffer(n.device_id, n.cq_id, source, target, n.via or "auto")
 
 
+def _start_fabric(d, n):
+    board = integers(n.board)
+    if len(board) != 3:
+        raise ValueError(f"a board of {len(board)} numbers, not rows, columns and links")
+    shape, packet_bytes = (n.rows, n.columns), n.packet_bytes or None
+    return c.StartFabric(
+        shape, n.configuration or "", board, n.links, n.torus, n.ring, n.line, packet_bytes, n.forwarding
+    )
+
+
 RECORDS = {
     "CreateDeviceCommand": lambda d, n: device_record(n.device),
+    "StartFabricCommand": _start_fabric,
     "CloseDeviceCommand": lambda d, n: c.CloseDevice(n.device_id),
     "BufferCreateCommand": _buffer_create,
     "BufferDeallocateCommand": lambda d, n: c.DeallocateBuffer(d.names[n.global_id]),
@@ -346,7 +357,7 @@ RECORDS = {
     "ProgramConstructorCommand": lambda d, n: c.CreateProgram(d.names.create(n.global_id)),
     "ProgramDeleteCommand": lambda d, n: c.DeleteProgram(d.names[n.global_id]),
     "EnqueueProgramCommand": lambda d, n: c.EnqueueProgram(
-        n.device_id, n.cq_global_id, d.names[n.program_global_id], n.blocking
+        n.device_id, n.cq_global_id, d.names[n.program_global_id], n.blocking, n.joined
     ),
     "CreateKernelCommand": _create_kernel,
     "SetRuntimeArgsUint32Command": _args_shared,

@@ -107,6 +107,7 @@ RULES = {
     "SetStallGroupCommand": [_ON_DEVICE],
     "CreateDeviceCommand": [_rule(walk.OPEN_DEVICE, "device")],
     "CloseDeviceCommand": [_rule(walk.CLOSE_DEVICE, "device_id")],
+    "StartFabricCommand": [],
     "CreateHostDeviceCommand": [_rule(walk.OPEN_HOST)],
     "CreateEventCommand": [_rule(walk.USE_ALL, "of", space=EVENT), _creates(EVENT)],
     "SignalEventCommand": [_USES_EVENT],

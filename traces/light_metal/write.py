@@ -208,6 +208,13 @@ def _close_device(b, r, _):
     return Node("CloseDeviceCommand", {"device_id": r.device})
 
 
+def _start_fabric(b, r, _):
+    return Node("StartFabricCommand", {
+        "rows": r.shape[0], "columns": r.shape[1], "configuration": r.configuration, "board": r.board, "links": r.links,
+        "torus": r.torus, "ring": r.ring, "line": r.line, "packet_bytes": r.packet_bytes or 0, "forwarding": r.forwarding,
+    })  # fmt: skip
+
+
 def _shard(shard):
     spec = Node("ShardSpec", {
         "grid": range_set(shard.grid), "shape_h": shard.shape[0], "shape_w": shard.shape[1],
@@ -418,7 +425,7 @@ def _delete_global_semaphore(b, r, _):
 def _enqueue_program(b, r, _):
     return Node("EnqueueProgramCommand", {
         "cq_global_id": r.queue, "program_global_id": b.id("program", r.program), "blocking": r.blocking,
-        "device_id": r.device,
+        "device_id": r.device, "joined": r.joined,
     })  # fmt: skip
 
 
@@ -480,8 +487,9 @@ def _load_trace(b, r, host_at):
 
 
 def _replay_trace(b, r, _):
-    fields = {"cq_id": r.queue, "tid": r.trace, "blocking": r.blocking, "device_id": r.device}
-    return Node("ReplayTraceCommand", fields)
+    return Node("ReplayTraceCommand", {
+        "cq_id": r.queue, "tid": r.trace, "blocking": r.blocking, "device_id": r.device, "joined": r.joined,
+    })  # fmt: skip
 
 
 def _release_trace(b, r, _):
@@ -539,6 +547,7 @@ def _transfer_buffer(b, r, _):
 COMMANDS = {
     c.CreateDevice: _create_device,
     c.CloseDevice: _close_device,
+    c.StartFabric: _start_fabric,
     c.CreateBuffer: _create_buffer,
     c.DeallocateBuffer: _deallocate_buffer,
     c.DeleteBuffer: _delete_buffer,
