@@ -349,6 +349,7 @@ def test_a_region_that_ends_with_the_one_around_it_pushes_no_flags(inside, expec
         ("-x + y", lambda x, y: y - x, ["SFPADD"]),
         ("x - y * -x", lambda x, y: x + y * x, ["SFPMAD"]),
         ("-x * 0.75f", lambda x, y: -x * 0.75, ["SFPMOV", "SFPMULI"]),
+        ("-x * 0.75f + y", lambda x, y: y - x * 0.75, ["SFPLOADI", "SFPMAD"]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

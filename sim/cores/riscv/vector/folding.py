@@ -15,8 +15,11 @@ def fold(selection):
                         break
             elif selection.uses.matters(call) and call.name == "test":
                 _fold_test(selection, call)
-            elif selection.uses.matters(call) and call.name == "negate" and selection.is_blackhole:
-                _fold_opposite(selection, call)
+    if selection.is_blackhole:
+        for block in selection.function.blocks.values():
+            for call in block.calls:
+                if selection.uses.matters(call) and call.name == "negate":
+                    _fold_opposite(selection, call)
 
 
 def _fold_test(selection, test):
@@ -33,7 +36,7 @@ def _fold_test(selection, test):
 
 def _fold_opposite(selection, negation):
     """Blackhole's products and sums change the sign of what they read by their mode, as the vendor's compiler has it (sfpi, its
-    log of 2025-02-13).  Those with a number in their word have no such mode.
+    log of 2025-02-13).  Those with a number in their word have no such mode; a product that a sum takes in has none.
     """
     user = selection.uses.only_user(negation.result)
     if user is None or user.name not in ("multiply", "add", "subtract") or user.block != negation.block:
@@ -41,7 +44,7 @@ def _fold_opposite(selection, negation):
     if selection.states.before[negation.line].current != selection.states.before[user.line].current:
         return
     literals = (selection.literal(argument) for argument in user.arguments)
-    if all(bits is None or bits in numbers.CONSTANTS for bits in literals):
+    if user.result in selection.folded or all(bits is None or bits in numbers.CONSTANTS for bits in literals):
         selection.opposites[negation.result] = negation.arguments[0]
 
 
