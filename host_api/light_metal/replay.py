@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 import weakref
@@ -137,6 +138,7 @@ class Replay:
         self.compares: list[dict[str, Any]] = []
         self.reads: list[Any] = []
         self.devices: list[DeviceState] = []
+        self.opened: list[tuple[Arch, str, dict[str, Any] | None]] = []  # chips, numerics, overrides that count
         self.fabric: Fabric | None = None  # of a captured mesh
         self.warnings: list[str] = []
         self.error: TensimError | None = None
@@ -211,6 +213,9 @@ class Replay:
         for device, event in self.looks:
             if not event.processed:
                 self.system.executor.wait(device, event)
+        unused = (arch.without_effect(*how, chips=len(self.opened)) for arch, *how in self.opened)
+        for text in dict.fromkeys(itertools.chain.from_iterable(unused)):
+            self.warn(text)
 
     def _carry_out(self, index: int, record: c.Command) -> Any:
         """What the executor returns for the record of command `index`; BinaryError or SimulatorError with its place for
@@ -339,8 +344,7 @@ class Replay:
             where = {"offset": getattr(captured, "position", None), "field": "devices.parameters"}
             raise BinaryError(f"the chip cannot be simulated: {error}", where=where) from error
         captured_chip = options.device is None and options.arch is None
-        for text in arch.without_effect(numerics, options.overrides if captured_chip else None):
-            self.warn(text)
+        self.opened.append((arch, numerics, options.overrides if captured_chip else None))
         if options.log:
             device.chip.recordings.enable_log()
         self.devices.append(device)
@@ -351,9 +355,8 @@ class Replay:
         old, new = ({"name": chip.name, **chip.values()} for chip in (captured, arch))
         changed = [key for key in new if new[key] != old.get(key)] + [key for key in old if key not in new]
         self.retimed = self.retimed or bool(changed)
-        self.differs += [
-            {"parameter": key, "captured": old.get(key), "replayed": new.get(key)} for key in sorted(changed)
-        ]
+        found = [{"parameter": key, "captured": old.get(key), "replayed": new.get(key)} for key in sorted(changed)]
+        self.differs += [item for item in found if item not in self.differs]
 
     def close(self) -> None:
         """Close the devices that the replay opened; take away what it made on a device that it was given."""

@@ -142,6 +142,11 @@ def _start_fabric(replay: Replay, record: c.StartFabric) -> Any:
             f"the binary was captured on a mesh of {rows}x{columns} chips, and is replayed on one device",
             hint="leave the device out: a replay opens the mesh that it needs",
         )
+    if any(item["parameter"] == "name" for item in replay.differs):
+        raise UsageError(
+            "a mesh that was captured on other chips: their kernels know where its routers lie",
+            hint="replay it without --arch and --device, or capture the program on a board of those chips",
+        )
     replay.fabric = replay.system.executor.submit(record)
     return replay.fabric
 

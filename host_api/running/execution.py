@@ -90,7 +90,7 @@ def execute(
                 "description": result.description,
                 "verified": result.verified if settings.numerics != "off" else None,
                 "comparison": None if settings.numerics == "off" or result.verified else result.comparison(),
-                "warnings": arch.without_effect(settings.numerics) + summary["warnings"],
+                "warnings": arch.without_effect(settings.numerics, chips=len(devices)) + summary["warnings"],
                 "loops": loops,
             }
             if not isinstance(opened, Device) and opened.has_fabric:

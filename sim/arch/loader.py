@@ -182,14 +182,15 @@ class Arch:
         self[key]
         return {name: entry for name, entry in self._leaves[key].items() if name in LEAF_KEYS}
 
-    def without_effect(self, numerics, among=None):
-        """What to tell the user of parameters that were changed although a program on one chip does not use them.
+    def without_effect(self, numerics, among=None, chips=1):
+        """What to tell the user of parameters that were changed although a program on so many chips does not use them.
 
         `among`: the keys that the user gave, if not all that were changed.
         """
+        used = {None, numerics, *(["several chips"] if chips > 1 else [])}
         changed = (key for key, leaf in self._leaves.items() if leaf.get("changed") and (among is None or key in among))
         users = ((key, declaration(key).get("only")) for key in changed)
-        return [f"{key} has no effect here: {USERS[only]}" for key, only in users if only not in (None, numerics)]
+        return [f"{key} has no effect here: {USERS[only]}" for key, only in users if only not in used]
 
     @property
     def clock_mhz(self):

@@ -11,6 +11,7 @@ import pytest
 import tensim as tt
 from tensim.device import current_system
 from tensim.examples.mesh_collectives import all_gather, reduce_scatter
+from tensim.light_metal.replay import ReplayOptions
 from tensim.running.replay import LightMetalReplay
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import TensimWarning, UsageError
@@ -55,6 +56,17 @@ def test_a_capture_may_begin_when_the_mesh_is_open():
             all_gather(mesh, [np.zeros((32, 32), np.float32)] * 4)
         live = _state([device.chip for device in mesh.devices], mesh.link_utilization())
     assert replayed(captured.binary) == live
+
+
+def test_a_mesh_is_replayed_with_other_parameters_but_not_on_other_chips():
+    with tt.open_mesh_device("p150_x2", links=1), tt.light_metal_capture() as captured:
+        pass
+    replay = LightMetalReplay(captured.binary, options=ReplayOptions(overrides={"ethernet.line_latency": 2000}))
+    assert replay.run() and replay.warnings == []
+    assert [item["parameter"] for item in replay.differs] == ["ethernet.line_latency"]
+    replay = LightMetalReplay(captured.binary, options=ReplayOptions(arch="wormhole_b0"))
+    assert not replay.run()
+    assert "kernels know where its routers lie" in replay.error.message
 
 
 def test_a_mesh_is_not_replayed_on_one_device():
