@@ -213,7 +213,8 @@ class Replay:
         for device, event in self.looks:
             if not event.processed:
                 self.system.executor.wait(device, event)
-        unused = (arch.without_effect(*how, chips=len(self.opened)) for arch, *how in self.opened)
+        chips = len(self.opened)
+        unused = (arch.without_effect(numerics, among, chips) for arch, numerics, among in self.opened)
         for text in dict.fromkeys(itertools.chain.from_iterable(unused)):
             self.warn(text)
 
