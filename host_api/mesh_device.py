@@ -124,8 +124,7 @@ def open_mesh_device(
     packets count chips along a row or a column, "2d", or None, which starts no routers; `ring`: one ring around the mesh
     instead of lines, `line`: one line around it, on which east leads away from the first chip; `links`: per neighbour, None: all
     of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours alone.  The others are
-    those of `create_device`, the same for each chip; with a fabric, kernels cannot be checked yet.
-    UsageError for that, and for what a board does not have.
+    those of `create_device`, the same for each chip.  UsageError for what a board does not have.
     """
     whole = board_of(board)
     shape = tuple(shape or whole.shape)

@@ -107,15 +107,16 @@ def execute(
 
 
 def _open(program: Runnable, settings: Settings, arch: Arch, device_options: dict[str, Any]) -> Device | MeshDevice:
-    """The device of a program, or its mesh, whose kernels are not checked."""
+    """The device of a program, or its mesh."""
     options: dict[str, Any] = {
+        "check": settings.check,
         "arch": arch,
         "numerics": settings.numerics,
         "noc": settings.noc,
         "max_cycles": settings.max_cycles,
     }
     if program.mesh is None:
-        return create_device(0, check=settings.check, **options, **device_options)
+        return create_device(0, **options, **device_options)
     from tensim.mesh_device import open_mesh_device
 
     try:

@@ -60,8 +60,6 @@ class Fabric:
             raise UsageError("the chips of a fabric are not alike", hint="open all with the same architecture")
         if "ethernet.router.slots" not in arch:
             raise UsageError(f"{arch.name} chips have no Ethernet", hint="wormhole_b0 and blackhole have")
-        if any(device.chip.checks is not None for device in devices):
-            raise UsageError("check=True looks at one chip; a fabric joins several", hint="leave check out")
         self.mesh, self.arch = configuration == MESH, arch
         channels = arch["ethernet.router.mesh_channels"] if self.mesh else 2 if forwarding else 1
         payload = packet_bytes or arch["ethernet.router.packet_bytes"]

@@ -26,7 +26,7 @@ def test_everybody_gets_all_shards():
 
 
 def test_everybody_gets_its_sum():
-    with tt.open_mesh_device("t3k", ring=True) as mesh:
+    with tt.open_mesh_device("t3k", ring=True, check=True) as mesh:
         parts = shards_of(8, (8 * 32, 64))
         outcome = reduce_scatter(mesh, parts)
         assert np.array_equal(np.concatenate(outcome.values), sum(parts))
@@ -44,7 +44,7 @@ def test_kernels_in_cpp_give_the_same_in_nearly_the_same_time(collective):
     pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
     values, cycles = {}, {}
     for language in ("python", "cpp"):
-        with tt.open_mesh_device("p150_x4", links=2, ring=True) as mesh:
+        with tt.open_mesh_device("p150_x4", links=2, ring=True, check=True) as mesh:
             outcome = collective(mesh, shards_of(4, (4 * 32, 96)), language)
             values[language], cycles[language] = np.stack(outcome.values), outcome.cycles
     assert np.array_equal(values["cpp"], values["python"])

@@ -2,11 +2,18 @@
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import dram_table, l1_buffer_table, suspect_table, thread_of, words_table
+from tensim.sim.cores.checks.shadow import (
+    dram_table,
+    l1_buffer_table,
+    suspect_table,
+    thread_of,
+    words_table,
+    worker_at,
+)
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8
-from tensim.sim.state import TILE_DRAM, TILE_WORKER, bank_of, noc_columns_of, noc_rows_of, tiles_of
+from tensim.sim.state import TILE_DRAM, bank_of, noc_columns_of, noc_rows_of, tiles_of
 
 NAMED, BASE = 1, 2  # an argument of the thread lies in the buffer, or is its address
 
@@ -109,5 +116,5 @@ def check_buffers(m, s, thread, address, size):
         check_generators(m, s, thread, tile, offset)
     if tiles_of(m)[tile].kind == TILE_DRAM:
         check_dram(m, s, thread, tile, offset, size)
-    elif tiles_of(m)[tile].kind == TILE_WORKER:
-        check_l1_buffer(m, s, thread, tiles_of(m)[tile].index, offset, size)
+    elif worker_at(m, s, tile) >= 0:
+        check_l1_buffer(m, s, thread, worker_at(m, s, tile), offset, size)

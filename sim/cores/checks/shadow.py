@@ -9,7 +9,7 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.tables import table
-from tensim.sim.state import cores_of, tiles_of, transactions_of  # noqa: F401
+from tensim.sim.state import TILE_WORKER, cores_of, tiles_of, transactions_of  # noqa: F401
 
 
 def _record(fields):
@@ -126,6 +126,13 @@ clock_table, l1_buffer_table, unordered_table = table(np.dtype(np.int32)), table
 @compiled(inline="always")
 def shadow_of(m):
     return shadow_table(m.shadow_at)[0]
+
+
+@compiled(inline="always")
+def worker_at(m, s, tile):
+    """Number of the worker on a tile, -1 where none is.  A router of the fabric is none: what lies there is not followed."""
+    t = tiles_of(m)[tile]
+    return t.index if t.kind == TILE_WORKER and t.index < s.n_cores else -1
 
 
 @compiled(inline="always")

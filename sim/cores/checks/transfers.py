@@ -5,10 +5,10 @@ from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.clocks import signal_at
-from tensim.sim.cores.checks.memory import copy_read, copy_sent, mark_piece, states_at
+from tensim.sim.cores.checks.memory import WRITTEN, copy_read, copy_sent, l1_states, mark, mark_piece, states_at
 from tensim.sim.cores.checks.races import WORD, arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
-from tensim.sim.cores.checks.shadow import TOLD, shadow_of, thread_of
+from tensim.sim.cores.checks.shadow import TOLD, shadow_of, thread_of, worker_at
 from tensim.sim.cores.checks.writes import (
     area_of,
     arrived,
@@ -22,6 +22,7 @@ from tensim.sim.cores.checks.writes import (
 from tensim.sim.cores.niu.multicasts import corners
 from tensim.sim.cores.niu.transactions import TO_TARGET
 from tensim.sim.cores.operations import Op
+from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.state import (
@@ -73,8 +74,8 @@ def increment(m, s, thread):
     address = argument(threads_of(m)[thread], 0)
     thread_of(s, thread).atomic_line = threads_of(m)[thread].line
     tile = tile_of(m, address)
-    if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
-        check_semaphore(m, s, thread, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK)
+    if tile >= 0 and worker_at(m, s, tile) >= 0:
+        check_semaphore(m, s, thread, worker_at(m, s, tile), address & ctx.NOC_OFFSET_MASK)
         check_signal(m, s, thread, tile, -1)
 
 
@@ -91,8 +92,8 @@ def inline_write(m, s, thread):
 def word(m, s, thread, address, noc):
     """A word is written over the NoC: to one that synchronises only behind the data of which it tells; returns whether it does."""
     tile = tile_of(m, address)
-    if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
-        if signal_at(s, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK, False) != 0:
+    if tile >= 0 and worker_at(m, s, tile) >= 0:
+        if signal_at(s, worker_at(m, s, tile), address & ctx.NOC_OFFSET_MASK, False) != 0:
             check_signal(m, s, thread, tile, noc)
             told(s, thread, tile, 0, noc)
             return True
@@ -151,10 +152,42 @@ def transfer(m, s, thread):
 
 
 @compiled()
+def of_router(m, s, index):
+    """A packet of a router acts on memory: it is written.  Who is told so is not followed, for that begins on another chip."""
+    x = transactions_of(m)[index]
+    is_dram = tiles_of(m)[x.target].kind == TILE_DRAM
+    if s.data != 0 and x.stage == TO_TARGET and (is_dram or worker_at(m, s, x.target) >= 0):
+        states, inside = states_at(m, s, x.target, x.address)
+        if x.kind == WRITE:
+            mark(states, inside, x.size, WRITTEN)
+        else:
+            mark_piece(states, inside, x.size)
+
+
+@compiled()
+def to_router(m, s, index):
+    """A packet of a worker acts on a router's memory, or what it has read there on its own."""
+    x = transactions_of(m)[index]
+    if x.kind == READ:
+        if x.stage != TO_TARGET and s.data != 0:
+            mark(l1_states(m, s, threads_of(m)[x.thread].core), x.local, x.size, WRITTEN)
+    elif x.stage == TO_TARGET and x.kind == WRITE:
+        arrived(s, x.thread, x.local, x.noc, x.target)
+    elif x.stage == TO_TARGET and x.kind == INLINE:
+        word_arrived(s, x.thread, x.noc, x.target)
+
+
+@compiled()
 def transaction(m, index):
     """A packet is about to act on the memory at its target, or its data on that of the core that asked."""
     x, s = transactions_of(m)[index], shadow_of(m)
-    at_worker = tiles_of(m)[x.target].kind == TILE_WORKER
+    worker = worker_at(m, s, x.target)
+    if x.thread >= s.n_cores * THREADS_PER_CORE:
+        of_router(m, s, index)
+        return
+    if worker < 0 and tiles_of(m)[x.target].kind == TILE_WORKER:
+        to_router(m, s, index)
+        return
     if x.stage != TO_TARGET:
         if x.kind == READ:
             core = threads_of(m)[x.thread].core
@@ -164,8 +197,8 @@ def transaction(m, index):
         return
     if tiles_of(m)[x.target].kind == TILE_DRAM:
         arrive_at_dram(m, s, index, bank_of(m, x.target, x.address), x.address % m.bank_bytes, x.kind != READ)
-    elif at_worker:
-        arrive(m, s, index, tiles_of(m)[x.target].index, x.address & ctx.NOC_OFFSET_MASK, x.size, x.kind != READ)
+    elif worker >= 0:
+        arrive(m, s, index, worker, x.address & ctx.NOC_OFFSET_MASK, x.size, x.kind != READ)
     if x.kind == READ:
         return
     target, inside = states_at(m, s, x.target, x.address)
@@ -178,11 +211,10 @@ def transaction(m, index):
     line, state, unwritten = arrived(s, x.thread, x.local, x.noc, x.target)
     if s.data != 0:
         copy_sent(m, s, x.thread, x.local, x.size, target, inside, state, unwritten)
-    if at_worker:
-        core = tiles_of(m)[x.target].index
+    if worker >= 0:
         stopped = m.stop == STOP_ERROR
-        check_pages(m, s, x.thread, core, x.address, x.size, ARRIVING)
-        if x.local != x.address or threads_of(m)[x.thread].core != core:  # else each byte is what it was
-            check_overwritten(m, s, x.thread, core, x.address, x.size)
+        check_pages(m, s, x.thread, worker, x.address, x.size, ARRIVING)
+        if x.local != x.address or threads_of(m)[x.thread].core != worker:  # else each byte is what it was
+            check_overwritten(m, s, x.thread, worker, x.address, x.size)
         if m.stop == STOP_ERROR and not stopped:
             s.line = line
