@@ -5,8 +5,6 @@ from tensim.sim.cores.riscv.vector import raw_words as op
 from tensim.sim.cores.riscv.vector.instructions import MOV, is_constant
 
 SHFT = 0x7A
-
-
 PRODUCT, ADDEND = 1, 2  # modes of Blackhole's SFPMAD, SFPADD and SFPMUL: what of a * b + c changes its sign
 
 
@@ -77,11 +75,11 @@ def _sum(selection, value, addend, result):
     selection.emit(op.ADD, {0: of_value ^ mode}, [(16, "L10"), (12, value), (8, source)], result)
 
 
-def _multiply_add(selection, factors, addend, result):
-    """a * b + c; `addend`: (c as source, mode)."""
+def _multiply_add(selection, factors, addend, result, sign=0):
+    """a * b + c; `addend`: (c as source, mode); `sign`: PRODUCT for the opposite product."""
     source, mode = addend
     (a, b), of_product = _factors(selection, factors)
-    selection.emit(op.MAD, {0: of_product ^ mode}, [(16, a), (12, b), (8, source)], result)
+    selection.emit(op.MAD, {0: of_product ^ sign ^ mode}, [(16, a), (12, b), (8, source)], result)
 
 
 def _subtract(selection, call):
@@ -129,9 +127,7 @@ def _subtract_product(selection, call, folded):
         addend = _less(selection, b) if bits is None else _less_number(selection, bits)
         _multiply_add(selection, factors, addend, call.result)
     elif selection.is_blackhole:  # a - x * y
-        source, mode = _addend(selection, a)
-        (x, y), of_product = _factors(selection, factors)
-        selection.emit(op.MAD, {0: of_product ^ PRODUCT ^ mode}, [(16, x), (12, y), (8, source)], call.result)
+        _multiply_add(selection, factors, _addend(selection, a), call.result, PRODUCT)
     else:
         index = next(i for i, factor in enumerate(factors) if selection.literal(factor) is not None)
         opposite = numbers.negated(selection.literal(factors[index]))
