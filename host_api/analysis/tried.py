@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tensim.analysis.links import CREDITS, LINK, ROUTER
 from tensim.analysis.verdict import BANDWIDTH, DEPENDENCY, DISPATCH, IMBALANCE, LATENCY, ROOFS, Verdict, percent
 from tensim.analysis.what_if import Experiment, deeper_buffers
 
@@ -27,6 +28,9 @@ FREED = {  # experiment -> (kind of verdict, resource) that it speaks for
     "issue_free": (BANDWIDTH, "issue"),
     "hand_over_free": (DEPENDENCY, "circular_buffer"),
     "dispatch_free": (DISPATCH, "dispatch"),
+    "links_free": (BANDWIDTH, LINK),
+    "routers_free": (BANDWIDTH, ROUTER),
+    "slots_free": (DEPENDENCY, CREDITS),
 }
 
 
@@ -117,9 +121,10 @@ def _of_experiment(name: str, gain: float, outcomes: Iterable[Outcome]) -> Verdi
     if resource is None:
         both = {one.experiment.name: one.gain or 0.0 for one in outcomes}
         resource = "dram" if both.get("dram_free", 0.0) >= both.get("noc_free", 0.0) else "noc"
-    what = "latency of" if kind == LATENCY else "hand-over between threads of" if kind == DEPENDENCY else ""
-    bound = "bound" if resource in ("unpack", "pack", "issue") and not what else "bounds"
-    place = {"circular_buffer": "a core", "dispatch": "dispatch"}.get(resource) or ROOFS[resource]
+    what = "latency of" if kind == LATENCY else "hand-over between threads of" if resource == "circular_buffer" else ""
+    bound = "bound" if resource in ("unpack", "pack", "issue", CREDITS) and not what else "bounds"
+    others = {"circular_buffer": "a core", "dispatch": "dispatch", CREDITS: "the slots of a router"}
+    place = others.get(resource) or ROOFS[resource]
     text = (
         f"{f'{what} ' if what else ''}{place} {bound} the run, which takes {percent(gain)} less time without that cost"
     )

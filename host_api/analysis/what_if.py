@@ -23,6 +23,7 @@ Rewrite: TypeAlias = Callable[[c.Command], c.Command]
 WIDEST_FLIT = 1024  # bytes, the most of noc.flit_bytes
 LARGEST_RATE = 65536  # of B/cycle and datums/cycle
 MANY = 10_000  # places in a queue or buffer
+LARGEST_BUFFER = 1 << 20  # bytes, the most of ethernet.router.buffer_bytes
 # units of parameters that are costs of compute units
 UNIT_COSTS = ("cycles", "cycles/tile", "cycles/call", "cycles/pair")
 
@@ -137,6 +138,24 @@ def free_resources(arch: Arch) -> list[Experiment]:
         Experiment("issue_free", "RISC-V issue free", _issue(arch)),
         Experiment("hand_over_free", "hand-over between threads free", _hand_over()),
         Experiment("dispatch_free", "dispatch and host calls free", _dispatch(arch)),
+    ]
+
+
+def free_links(arch: Arch) -> list[Experiment]:
+    """The experiments that make the lines between chips, the routers at their ends and their slots free; a step still takes a
+    cycle.
+    """
+    line: Overrides = {
+        "ethernet.line_bytes_per_ns": 100 * arch["ethernet.line_bytes_per_ns"],
+        "ethernet.frame_overhead": 0,
+    }
+    steps = (f"ethernet.router.{name}" for name in arch.section("ethernet.router"))
+    routers: Overrides = {key: 1 for key in steps if arch.describe(key).get("unit") == "cycles"}
+    slots: Overrides = {"ethernet.router.buffer_bytes": LARGEST_BUFFER}
+    return [
+        Experiment("links_free", "lines between chips free", line),
+        Experiment("routers_free", "routers free", routers),
+        Experiment("slots_free", "as many slots in routers as they can have", slots),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -82,8 +82,9 @@ class Session(Watch):
 
     # --- as a watch of the run
 
-    def begin(self, device: Device) -> None:
-        """The device is open: its engine stops where the session says from now on."""
+    def begin(self, devices: Sequence[Device]) -> None:
+        """The device is open: its engine stops where the session says from now on; of a mesh that of the first one."""
+        device = devices[0]
         self._chip, self._stops = device.chip, EngineStops(device.chip)
         self.chip.run_engine = self._run
         device.system.env.on_failure(self._failed)

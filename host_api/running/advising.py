@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import multiprocessing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tensim.analysis.access_patterns import access_patterns
 from tensim.analysis.summary import RunFacts
 from tensim.analysis.tried import Outcome, deeper_each, judged, tried_advice
-from tensim.analysis.what_if import Experiment, free_resources
+from tensim.analysis.what_if import Experiment, free_links, free_resources
 from tensim.device import Device, current_system
 from tensim.results.result import Result
 from tensim.running.execution import Watch
@@ -48,10 +48,6 @@ def advise_program(
 ) -> Result:
     """`advise` for `Settings`; `processes`: that run experiments at a time."""
     program = find_program(settings.program)
-    if program.mesh is not None:
-        raise UsageError(
-            f"{program.name} runs on a mesh: experiments are made on one device", hint="tensim run says what bounds it"
-        )
     settings = dataclasses.replace(
         settings, loops=1, check=False, timeline=None, speedscope=None, noc_trace=None, tt_report=None, capture=None
     )
@@ -61,6 +57,7 @@ def advise_program(
     if first.run.verdict is None:
         raise UsageError("there is nothing to advise on: no program ran on the device")
     experiments = [*free_resources(first.arch), *deeper_each(first.run.works)]
+    experiments += [] if program.mesh is None else free_links(first.arch)
     experiments += [one.experiment for one in first.advice if one.experiment is not None]
     limit = PATIENCE * result["last_cycle"] + 1_000_000
     trials = dataclasses.replace(settings, max_cycles=limit, folder=None, image_hash=False)
@@ -86,8 +83,9 @@ def _distinct(experiments: Iterable[Experiment]) -> list[Experiment]:
 class _First(Watch):
     """What is looked at in the first run."""
 
-    def begin(self, device: Device) -> None:
-        device.chip.recordings.record_noc()
+    def begin(self, devices: Sequence[Device]) -> None:
+        for device in devices:
+            device.chip.recordings.record_noc()
 
     def end(self, chip: Chip) -> dict[str, Any]:
         self.arch, self.run = chip.arch, RunFacts(chip)
@@ -101,15 +99,16 @@ class _Changed(Watch):
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
 
-    def begin(self, device: Device) -> None:
+    def begin(self, devices: Sequence[Device]) -> None:
         if self.experiment.rewrite is not None:
             current_system().executor.rewrites.append(self.experiment.rewrite)
-        if self.experiment.barrier_periods:
-            wait_seldom(device.chip, self.experiment.barrier_periods)
-        if self.experiment.rotated_banks:
-            rotate_banks(device.chip)
-        if self.experiment.turned_corners:
-            turn_corners(device.chip)
+        for chip in (device.chip for device in devices):
+            if self.experiment.barrier_periods:
+                wait_seldom(chip, self.experiment.barrier_periods)
+            if self.experiment.rotated_banks:
+                rotate_banks(chip)
+            if self.experiment.turned_corners:
+                turn_corners(chip)
 
 
 def _first_run(settings: Settings, first: _First, on_progress: Callable[[str], object]) -> tuple[Result, Settings]:

@@ -38,8 +38,8 @@ Durations: TypeAlias = list[dict[str, Any]]  # of loops, see `timed`
 class Watch:
     """What looks at a run from outside: `begin` before the program runs, `end` when it has run."""
 
-    def begin(self, device: Device) -> None:
-        """The device is open."""
+    def begin(self, devices: Sequence[Device]) -> None:
+        """The device is open, or those of a mesh."""
 
     def end(self, chip: Chip) -> dict[str, Any]:
         """The program has run; returns what the summary has besides."""
@@ -52,9 +52,10 @@ class Logged(Watch):
     def __init__(self, watch: Watch, also_told: Callable[[Listener], Listener]) -> None:
         self.watch, self.also_told = watch, also_told
 
-    def begin(self, device: Device) -> None:
-        device.chip.printer.on_print = self.also_told(device.chip.printer.on_print)
-        self.watch.begin(device)
+    def begin(self, devices: Sequence[Device]) -> None:
+        for device in devices:
+            device.chip.printer.on_print = self.also_told(device.chip.printer.on_print)
+        self.watch.begin(devices)
 
     def end(self, chip: Chip) -> dict[str, Any]:
         return self.watch.end(chip)
@@ -77,7 +78,7 @@ def execute(
         devices = devices_of(opened)
         try:
             _observe(devices, settings, begun, on_progress)
-            watch.begin(devices[0])
+            watch.begin(devices)
             changes = KernelChanges(settings.kernel_changes)
             current_system().executor.rewrites.append(changes)
             with identity.launches(lambda: current_system().executor) as launches:

@@ -14,7 +14,6 @@ from tensim.html_report.page import html_page
 from tensim.running.advising import advise
 from tensim.running.runnable import find_program
 from tensim.sim.arch import load_arch
-from tensim.sim.errors import UsageError
 
 FLAWED = {  # program -> what bounds it, the rule of the first advice
     "badly_written_matmul": ("bandwidth", "dram", "traffic_amplification"),
@@ -62,9 +61,20 @@ def test_a_stream_between_chips_is_told_what_its_link_lacks(shape, packet_bytes,
     assert "Links between chips" in page and "chip 0 to the east, link 0" in page
 
 
-def test_experiments_are_made_on_one_device():
-    with pytest.raises(UsageError, match="runs on a mesh"):
-        advise(program("packet_stream"))
+@pytest.mark.parametrize(
+    ("shape", "packet_bytes", "resource", "experiment"),
+    [
+        ("200x14336", 14336, "link", "links_free"), ("300x1024", 4352, "router", "routers_free"),
+        ("100x15232", 15232, "credits", "slots_free"),
+    ],
+)  # fmt: skip
+def test_experiments_on_a_mesh_confirm_what_bounds_it(shape, packet_bytes, resource, experiment):
+    stream = find_program(program("packet_stream"))
+    stream = dataclasses.replace(stream, mesh=stream.mesh | {"packet_bytes": packet_bytes})
+    found = advise(stream, shape=shape)
+    assert found["verdict"]["confirmed"] and found["verdict"]["resource"] == resource
+    gains = {one["name"]: one["gain_pct"] for one in found["what_if"]}
+    assert max(("links_free", "routers_free", "slots_free"), key=gains.get) == experiment and gains[experiment] > 10
 
 
 @pytest.mark.parametrize("name", GOOD)
