@@ -75,6 +75,8 @@ def start_fabric(executor, r):
     if not 1 <= r.links <= links <= MAX_LINKS:
         raise UsageError(f"{r.links} links between neighbours", hint=f"the board has 1 to {links}")
     devices = [executor.device(number) for number in range(math.prod(r.shape))]
+    if any(device.fabric is not None for device in devices):
+        raise UsageError("the routers of these devices run already", hint="close the mesh before another one is opened")
     arch = devices[0].arch
     tiles = len(arch["ethernet.tiles"]) if "ethernet.tiles" in arch else 0
     wiring = Wiring(r.shape, r.links, r.torus, r.ring, r.board, tiles, r.line)

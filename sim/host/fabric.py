@@ -66,13 +66,14 @@ class Fabric:
         self.slots = slots_of(arch, channels, self.mesh, payload)
         self._join_clocks()
         for number, (device, ports) in enumerate(zip(devices, self.ports, strict=True)):
-            chip, device.fabric = device.chip, self
+            chip = device.chip
             numbered = [(wiring.tile(number, *port), port[0]) for port in ports]
             turns = wiring.turns.get(number)
             chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding, turns)
         self._lay_links()
         for number, device in enumerate(devices):
             device.chip.routers.tell_workers(*shape, number)
+            device.fabric = self
 
     def _lay_links(self):
         for (chip, mine), (other, theirs) in self.wiring.links:

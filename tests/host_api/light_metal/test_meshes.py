@@ -90,13 +90,16 @@ def test_a_mesh_is_not_replayed_on_one_device():
         ({"packet_bytes": 2**32 - 1}, "do not fit"),
         ({"ring": True}, "at least three chips"),
         ({"board": (2, 2, 4), "shape": (2, 2)}, "device 2 is not open"),
+        ({"board": (1, 2, 16), "links": 16}, "a chip has 14 Ethernet tiles"),
     ],
 )
 def test_what_no_file_may_ask_for(changes, match):
-    with tt.open_mesh_device("p150_x2", fabric=None):
-        start = c.StartFabric((1, 2), "1d", (1, 2, 4), 1, False, False, False, None, True)
-        with pytest.raises(UsageError, match=match):
-            current_system().executor.submit(replace(start, **changes))
+    """And the devices can be closed, or get routers behind it, once."""
+    start = c.StartFabric((1, 2), "1d", (1, 2, 4), 1, False, False, False, None, True)
+    with tt.open_mesh_device("p150_x2", fabric=None), pytest.raises(UsageError, match=match):
+        current_system().executor.submit(replace(start, **changes))
+    with tt.open_mesh_device("p150_x2", links=1), pytest.raises(UsageError, match="run already"):
+        current_system().executor.submit(start)
 
 
 PROGRAM = '''
