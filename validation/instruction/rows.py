@@ -41,11 +41,12 @@ def require():
 
 @functools.cache
 def _release():
-    """Which library's LLK results belong to; None where there is none."""
+    """Which library's LLK results belong to, by its release or where it lies; None where there is none."""
     try:
-        return find_tree().release
+        tree = find_tree()
     except UsageError:
         return None
+    return tree.release or str(tree.root)
 
 
 def read(row, layout):

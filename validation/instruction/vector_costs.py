@@ -270,6 +270,6 @@ def write(found, path=TABLE):
     for chip, costs in table.items():
         rows = ",\n".join(f"    {json.dumps(name)}: {json.dumps(costs[name])}" for name in sorted(costs))
         lines.append(f"  {json.dumps(chip)}: {{\n{rows}\n  }}")
-    head = f'  "release": {json.dumps(find_tree().release)},\n  "command": {json.dumps(COMMAND)},\n'
+    head = f'  "release": {json.dumps(find_tree().release or "unknown")},\n  "command": {json.dumps(COMMAND)},\n'
     write_output(path, "{\n" + head + ",\n".join(lines) + "\n}\n")
     return sum(map(len, table.values()))

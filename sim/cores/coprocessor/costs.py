@@ -1,6 +1,7 @@
 """Cycles and rates of the coprocessor's units and of its threads' cores: a record per chip that the coprocessor keeps.
 
-The numbers are parameters of the chip, `coprocessor` in sim/arch/*.yaml, and `riscv.fetch_miss`.
+The numbers are parameters of the chip, `coprocessor` in sim/arch/*.yaml, and those that the operation level has as well: widths
+of unpackers and packers, `riscv.fetch_miss`.
 """
 
 import numpy as np
@@ -10,12 +11,17 @@ from tensim.sim.engine.tables import table
 # From L1 to the source registers, from Dst to L1, by the configuration unit; of RISC-V cores: a pushed word, loads, stores and
 # multiplications; of the vector unit and of the matrix unit: until a result can be used
 NAMES = (
-    "unpack_address unpack_joint_bytes unpack_latency pack_latency pack_bytes config_latency push_latency local_load "
-    "register_load config_load tile_register_load l1_load l1_store multiply multiply_latency vector_latency vector_late_latency "
-    "vector_hold dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency "
-    "move_to_b_latency shift_b_latency thread_config_latency"
+    "unpack_address unpack_latency pack_latency config_latency push_latency local_load register_load config_load "
+    "tile_register_load l1_load l1_store multiply multiply_latency vector_latency vector_late_latency vector_hold "
+    "dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency move_to_b_latency "
+    "shift_b_latency thread_config_latency"
 ).split()
-COSTS = np.dtype([(name, np.int64) for name in (*NAMES, "fetch_miss")])
+SHARED = {  # with the operation level
+    "unpack_joint_bytes": "tensix.unpack.joint_bytes_per_cycle",
+    "pack_bytes": "tensix.pack.bytes_per_cycle",
+    "fetch_miss": "riscv.fetch_miss",
+}
+COSTS = np.dtype([(name, np.int64) for name in (*NAMES, *SHARED)])
 costs_table = table(COSTS)
 
 
@@ -24,5 +30,6 @@ def make_costs(arch):
     costs = np.zeros(1, COSTS)
     for name in NAMES:
         costs[name] = arch[f"coprocessor.{name}"]
-    costs["fetch_miss"] = arch["riscv.fetch_miss"]
+    for name, key in SHARED.items():
+        costs[name] = arch[key]
     return costs

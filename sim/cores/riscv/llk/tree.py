@@ -42,9 +42,9 @@ class LlkTree:
 
     @functools.cached_property
     def release(self):
-        """Of an installed library, or where the tree lies."""
+        """Of an installed library, else None."""
         found = importlib.metadata.Distribution.discover(name="ttnn", path=[str(self.root.parent)])
-        return next((one.version for one in found), str(self.root))
+        return next((one.version for one in found), None)
 
     @functools.cached_property
     def is_typed(self):
