@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from tensim.cli.options import json_option, noc_option
+from tensim.cli.options import COMPUTE_LEVELS, json_option, noc_option
 from tensim.cli.output import (
     PLOTS,
     TO_STDOUT,
@@ -33,6 +33,14 @@ from tensim.validation import KINDS
 @click.option("--plot", type=click.Path(dir_okay=False), help="Plot measured against simulated values, and the errors.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
 @noc_option
+@click.option(
+    "--compute",
+    default=COMPUTE_LEVELS[0],
+    show_default=True,
+    type=click.Choice(COMPUTE_LEVELS),
+    help="Compute kernels as operations of the compute API, or built against the vendor's LLK and executed instruction by "
+    "instruction (validate compute).",
+)
 @click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
 def validate(
@@ -43,6 +51,7 @@ def validate(
     plot: str | None,
     jobs: int,
     noc_model: str,
+    compute: str,
     fresh: bool,
     json_to: str | None,
 ) -> None:
@@ -63,6 +72,10 @@ def validate(
         raise UsageError(
             f"--noc {noc_model}: validate {kind} has the packet model only", hint="validate noc supports both"
         )
+    if compute != COMPUTE_LEVELS[0] and kind != "compute":
+        raise UsageError(
+            f"--compute {compute}: validate {kind} has one level only", hint="validate compute supports both"
+        )
     if kind == "numerics":
         from tensim.cli.validate_numerics import report
 
@@ -76,7 +89,8 @@ def validate(
         except UsageError as error:
             broken.append(error)
     columns = check_columns(group_by, tables)
-    selection = select(kind, module, tables, read, {"noc": noc_model} if kind == "noc" else {})
+    options = {"noc": noc_model} if kind == "noc" else module.at_level(compute) if kind == "compute" else {}
+    selection = select(kind, module, tables, read, options)
     with progress_bar() as on_progress:
         rows, skipped, failures, seconds = run_selection(
             selection, jobs, lambda share, name: on_progress(f"validate {name}: {share:.0%}"), not fresh
@@ -86,6 +100,8 @@ def validate(
     result = summary(rows, skipped + bad, failures, seconds, group_of)
     if kind == "noc":
         result["noc_model"] = noc_model
+    if kind == "compute":
+        result["compute_level"] = compute
     if hasattr(module, "structure"):
         mark_structure(result, module.structure, group_of or (lambda row: row["group"]))
     if hasattr(module, "pairs"):

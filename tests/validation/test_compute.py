@@ -1,9 +1,13 @@
 """Compute validation: rows become kernels, mechanisms show where they should, and the bounding unit is the documented one."""
 
 import csv
+import json
+import os
 
 import pytest
+from click.testing import CliRunner
 
+from tensim.cli.main import main
 from tensim.examples.matmul_kernels import multiply_blocks
 from tensim.sim.arch import load_arch
 from tensim.sim.chip import statistics
@@ -11,6 +15,7 @@ from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.errors import KernelCompileError
 from tensim.validation.compute import rows as compute
 from tensim.validation.compute.programs import (
+    AT_BOTH_LEVELS,
     CB_IN0,
     CB_IN1,
     CB_OUT,
@@ -23,6 +28,7 @@ from tensim.validation.compute.programs import (
 )
 from tensim.validation.rows import Row, Skip, cases_of, read_rows
 
+needs_tree = pytest.mark.skipif("TENSIM_LLK" not in os.environ, reason="TENSIM_LLK names no LLK sources")
 BF16 = ("Float16_b", "Float16_b", "HiFi4", False, False, False)
 TTLANG = dict.fromkeys(
     "benchmark arch clock_MHz strategy_or_variant data_format math_fidelity fp32_dest_acc dst_full_sync tiles_or_acc_tiles "
@@ -224,3 +230,88 @@ def test_the_packer_is_slowed_by_unpackers_that_read_beside_it(full_sync, low, h
     less what the first tiles of a block save, which wait in the source banks."""
     few, many = (sum_time("sum_by_packer", 4, blocks, full_sync=full_sync) for blocks in (4, 12))
     assert low < (many - few) / 32 < high
+
+
+# --- the same kernels at the level of instructions
+
+ROWS = {  # arguments of each structure, of a small program
+    "copy_same": (8, 4), "copy_two": (8, 2), "vector_stream": ("exp", 4, 2), "operation_per_round": ("transpose", 8, 4),
+    "operation_per_tile": ("mul", 4), "vector_marginal": ("rsqrt", 4, 0), "fused_chain": (4, 2), "sum_in_dst": (2, 8, 1, 0, 2),
+    "sum_by_packer": (2, 8, 0, 0, 2), "matmul_k_in_dst": (2, 2, 4, 2, 2, 1), "matmul_k_by_packer": (2, 2, 4, 2, 2, 0),
+    "matmul_scaled_accumulate": (2, 2, 4, 2, 2, 0), "matmul_tile_loop": (2, 2, 4, 2), "matmul_packed": (4, 64, 32),
+}  # fmt: skip
+
+
+def test_structures_at_both_levels_are_those_of_the_rows():
+    assert set(ROWS) == set(AT_BOTH_LEVELS)
+
+
+@needs_tree
+@pytest.mark.parametrize("structure", ROWS)
+def test_both_levels_tell_the_same_story(structure):
+    """The C++ text of each structure is built against the LLK and takes what the Python kernel does, to a quarter or a third."""
+    spec = (structure, "blackhole", (*BF16[:5], "matmul_k_in_dst" == structure), ROWS[structure])
+    operation, instruction = compute.simulate(spec), compute.simulate(spec, "instruction")
+    assert instruction == pytest.approx(operation, rel=0.35)
+
+
+@needs_tree
+def test_a_pack_thread_runs_ahead_as_far_as_its_instruction_fifo_holds():
+    """In a whole Dst each further tile takes some 45 cycles up to six of them, and 65 beyond (MB5A); RISC-V time is 40."""
+    full = (*BF16[:4], True, False)
+    one, four, eight, sixteen = (
+        compute.simulate(("copy_two", "blackhole", full, (64, chunk)), "instruction") * chunk / 64
+        for chunk in (1, 4, 8, 16)
+    )
+    assert (four - one) / 3 < 52 and (sixteen - eight) / 8 > 58
+    half = [compute.simulate(("copy_two", "blackhole", BF16, (64, n)), "instruction") * n / 64 for n in (2, 4, 8)]
+    assert (half[2] - half[1]) / 4 == pytest.approx((half[1] - half[0]) / 2, rel=0.05) == pytest.approx(40, rel=0.1)
+
+
+@needs_tree
+def test_blocks_are_packed_at_the_packers_rate():
+    """A block is one call: 25 cycles a tile, which are its 16 words and the nine that set its address (MB5B)."""
+    times = [
+        compute.simulate(("operation_per_round", "blackhole", BF16, ("add", 64, n)), "instruction") * n / 64
+        for n in (2, 4, 8)
+    ]
+    assert (
+        (times[2] - times[1]) / 4 == pytest.approx(25.5, abs=1.5) == pytest.approx((times[1] - times[0]) / 2, rel=0.1)
+    )
+
+
+@needs_tree
+def test_a_zone_of_instructions_ends_before_the_packer_does():
+    with Core("wormhole_b0", (*BF16, True)) as core:
+        core.buffers(A=2, SUM=1, OUT=1)
+        core.reader("read_sum_operands", (1, 1), [core.tensor(2)])
+        core.compute(kernels.sum_by_packer, 1, 1, 1, 0)
+        times = core.run()
+    assert all(0 < times.issued[name] <= cycles for name, cycles in times.ended.items())
+    assert zone(times) < times.ended["TRISC2"]
+
+
+@needs_tree
+def test_the_command_says_its_level_and_leaves_out_what_an_engine_does_alone(tmp_path):
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, TTLANG)
+        writer.writeheader()
+        writer.writerow(ttlang(benchmark="MB1_pack_unpack", tiles_or_acc_tiles="2", derived_cycles="217.3").columns)
+    engine = tmp_path / "engine.csv"
+    engine.write_text(
+        "arch,ttkernel_op,engine,input_format,output_format,fp32_dest_acc,extra_config,cycles\n"
+        "blackhole,mul_tiles,math (FPU),Float16_b,Float16_b,0,math_fidelity=LoFi,18.9\n"
+    )
+    options = ["--compute", "instruction", "--jobs", "1", "--json"]
+    ran = CliRunner().invoke(main, ["validate", "compute", str(path), str(engine), *options])
+    result = json.loads(ran.stdout)
+    assert ran.exit_code == 0 and result["compute_level"] == "instruction" and result["n"] == 1
+    assert "validate instruction" in result["skipped"][0]["why"]
+
+
+def test_other_kinds_have_one_level(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a\n")
+    ran = CliRunner().invoke(main, ["validate", "gemm", str(path), "--compute", "instruction"])
+    assert ran.exit_code != 0 and "validate gemm has one level only" in ran.output

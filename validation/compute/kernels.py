@@ -56,14 +56,12 @@ def drain():
 
 
 @kernel
-def copy_through():
+def copy_through(rounds):
     """`rounds` times: `tiles` tiles from CB 0 to `out`, `chunk` tiles per acquire of the destination register.
 
     Into CB 0 itself the packer pushes the first tiles, too: its count of pushes replaces that of any other thread.
     """
-    tiles, chunk, rounds, out = (
-        get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
-    )  # fmt: skip
+    tiles, chunk, out = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
     unary_op_init_common(A, out)
     copy_tile_init(A)
     if out == A:

@@ -139,15 +139,15 @@ def matmul_call_loop():
 
 
 @kernel
-def operation_stream():
+def operation_stream(rounds):
     """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed tile by tile or as a block.
 
     Operands rest in L1, results leave it `batch` tiles at a time.
     """
-    op, rounds, tiles, chunk = (
+    op, tiles, chunk, batch = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
-    batch, blockwise = get_compile_time_arg_val(4), get_compile_time_arg_val(5)
+    blockwise = get_compile_time_arg_val(4)
     binary_op_init_common(A, B, OUT)
     initialise(op)
     cb_wait_front(A, tiles)
@@ -173,7 +173,7 @@ def operation_stream():
 @kernel
 def fused_chain():
     """MB5E: abs(neg(relu(sigmoid(c) + tanh(b)))), `chunk` results per acquire, two tiles of Dst each."""
-    tiles, chunk = get_compile_time_arg_val(2), get_compile_time_arg_val(3)
+    tiles, chunk = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
     unary_op_init_common(A, OUT)
     cb_wait_front(A, tiles)
     cb_wait_front(B, tiles)
@@ -208,17 +208,16 @@ def fused_chain():
 
 
 @kernel
-def matmul_packed():
-    """tt-llk's loop from L1 to L1: `rounds` times `tiles` products side by side, `inner` deep, then packed."""
-    rounds, tiles, inner = get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
-    mm_block_init(A, B, OUT, 0, tiles, 1, inner)
+def matmul_packed(rounds):
+    """tt-llk's loop from L1 to L1: `rounds` times `tiles` products side by side, then packed."""
+    tiles = get_compile_time_arg_val(0)
+    mm_block_init(A, B, OUT, 0, tiles, 1, 1)
     cb_wait_front(A, 1)
     cb_wait_front(B, tiles)
     cb_reserve_back(OUT, tiles)
     for _ in range(rounds):
         tile_regs_acquire()
-        for _k in range(inner):
-            matmul_block(A, B, 0, 0, 0, 0, tiles, 1, 1)
+        matmul_block(A, B, 0, 0, 0, 0, tiles, 1, 1)
         tile_regs_commit()
         tile_regs_wait()
         for i in range(tiles):

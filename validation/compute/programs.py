@@ -2,6 +2,10 @@
 
 A measured zone of a compute thread ends when its RISC-V core has issued all, or, where a row says what an engine takes, when
 the engine is done; "per round" is the slope between two numbers of rounds, so that start-up and first use drop out.
+
+Compute kernels are Python functions at the level of operations.  At the level of instructions they are the same in C++,
+`cpp/NAME.cpp`, built against the vendor's LLK; what one engine does alone is there the business of
+`tensim.validation.instruction`.
 """
 
 from pathlib import Path
@@ -22,9 +26,15 @@ from tensim.validation.compute.sources import (
     vector_loop,
     vector_stream,
 )
+from tensim.validation.instruction.vector_calls import vector_call
 
 # data movement, which on silicon is C++ as well: what a page costs is its instructions
 CPP = Path(__file__).parent / "cpp"
+# structures whose compute kernels are there in C++ as well
+AT_BOTH_LEVELS = (
+    "copy_same copy_two vector_stream operation_per_round operation_per_tile vector_marginal fused_chain sum_in_dst sum_by_packer "
+    "matmul_k_in_dst matmul_k_by_packer matmul_scaled_accumulate matmul_tile_loop matmul_packed"
+).split()
 A, B, SUM, SCALE, OUT = kernels.A, kernels.B, kernels.SUM, kernels.SCALE, kernels.OUT
 FEW, MANY = 4, 12  # rounds between which a slope is taken
 RESIDENT_RESULTS = 64  # tiles: more do not fit into L1 beside two resident operands
@@ -33,12 +43,26 @@ TRISCS = ("TRISC0", "TRISC1", "TRISC2")
 THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
 
 
+class Settings(NamedTuple):
+    """Of a compute kernel: names of formats and of a fidelity, modes of Dst, approximate functions, and the level it runs on."""
+
+    input: str
+    output: str
+    fidelity: str
+    fp32_dest: bool
+    full_sync: bool
+    approximate: bool
+    by_instruction: bool = False
+
+
 class Core:
-    """A program on core (0, 0) of a fresh chip, by default one that moves no data."""
+    """A program on core (0, 0) of a fresh chip, by default one that moves no data.  `settings`: fields of `Settings`."""
 
     def __init__(self, arch, settings, numerics="off", overrides=None):
-        self.dtype, self.out_dtype = DataFormat[settings[0]], DataFormat[settings[1]]
-        self.settings = settings
+        self.settings = Settings(*settings)
+        self.dtype, self.out_dtype = DataFormat[self.settings.input], DataFormat[self.settings.output]
+        if self.settings.by_instruction:
+            overrides = {**(overrides or {}), "tensix.instruction_level": 1}
         self.device = tt.create_device(0, arch=load_arch(arch, overrides), numerics=numerics)
         self.program, self.cores = tt.create_program(), grid_range((1, 1))
         self.tensors = []  # kept until the end: a dropped one is freed, and the next one takes its place
@@ -68,14 +92,22 @@ class Core:
         self.tensors.append(tt.create_buffer(interleaved_config(self.device, (1, tiles), self.dtype)))
         return self.tensors[-1]
 
-    def compute(self, kernel, *arguments):
-        """The compute kernel with its compile-time arguments."""
-        _, _, fidelity, acc32, full_sync, approx = self.settings
+    def compute(self, kernel, *arguments, rounds=None, defines=None):
+        """The compute kernel, a Python function or its C++ text, with its compile-time arguments and those of a C++ text's macros.
+
+        `rounds`: its run-time argument, where it repeats what it does: programs of any number of rounds share a build.
+        """
+        one = self.settings
         config = tt.ComputeConfig(
-            math_fidelity=getattr(tt.MathFidelity, fidelity), fp32_dest_acc_en=acc32, dst_full_sync_en=full_sync,
-            math_approx_mode=approx, compile_args=list(arguments),
+            math_fidelity=getattr(tt.MathFidelity, one.fidelity), fp32_dest_acc_en=one.fp32_dest,
+            dst_full_sync_en=one.full_sync, math_approx_mode=one.approximate, compile_args=list(arguments),
+            defines=defines or {},
         )  # fmt: skip
-        tt.create_kernel(self.program, kernel, self.cores, config)
+        if one.by_instruction and not isinstance(kernel, Path):
+            kernel = CPP / f"{kernel.name}.cpp"
+        handle = tt.create_kernel(self.program, kernel, self.cores, config)
+        if rounds is not None:
+            tt.set_runtime_args(self.program, handle, tt.CoreCoord(0, 0), [rounds])
 
     def mover(self, kernel, compile_args, writer=False):
         """A data-movement kernel: reader on NCRISC, writer on BRISC."""
@@ -140,7 +172,7 @@ def copy_same(arch, settings, tiles, chunk):
 
     def build(core, rounds):
         core.buffers(A=2 * tiles)
-        core.compute(kernels.copy_through, tiles, chunk, rounds, A)
+        core.compute(kernels.copy_through, tiles, chunk, A, rounds=rounds)
 
     return per_round(build, arch, settings, 2, 6)
 
@@ -152,7 +184,7 @@ def copy_two(arch, settings, tiles, chunk):
         core.buffers(A=2 * tiles, OUT=2 * tiles)
         core.mover(kernels.feed, (A, tiles, rounds))
         core.mover(kernels.drain, (OUT, tiles, rounds), writer=True)
-        core.compute(kernels.copy_through, tiles, chunk, rounds, OUT)
+        core.compute(kernels.copy_through, tiles, chunk, OUT, rounds=rounds)
 
     return per_round(build, arch, settings, 2, 6)
 
@@ -162,9 +194,18 @@ def vector_stream_rounds(arch, settings, name, tiles, chunk):
         core.buffers(A=2 * tiles, OUT=2 * tiles)
         core.mover(kernels.feed, (A, tiles, rounds))
         core.mover(kernels.drain, (OUT, tiles, rounds), writer=True)
-        core.compute(vector_stream(name), tiles, chunk, rounds)
+        if core.settings.by_instruction:
+            core.compute(CPP / "vector_stream.cpp", tiles, chunk, rounds=rounds, defines=_macros(name, settings))
+        else:
+            core.compute(vector_stream(name), tiles, chunk, rounds=rounds)
 
     return per_round(build, arch, settings, 2, 4)
+
+
+def _macros(name, settings):
+    """What `vector_stream.cpp` takes from a vector function's declaration."""
+    call = vector_call(f"{name}_tile", settings.input)
+    return {"HEADER": f'"api/compute/{call.header}.h"', "INITIALISE": call.init, "APPLY": call.call}
 
 
 def operation_per_round(arch, settings, op, tiles, chunk, blockwise=1):
@@ -176,7 +217,7 @@ def operation_per_round(arch, settings, op, tiles, chunk, blockwise=1):
         core.buffers(A=tiles, B=tiles, OUT=2 * batch)
         core.mover(kernels.feed_pair, (A, B, tiles))
         core.mover(kernels.drain, (OUT, batch, rounds * tiles // batch), writer=True)
-        core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk, batch, blockwise)
+        core.compute(ops.operation_stream, ops.OPS[op], tiles, chunk, batch, blockwise, rounds=rounds)
 
     return per_round(build, arch, settings, 2, 6)
 
@@ -187,7 +228,7 @@ def operation_per_tile(arch, settings, op, tiles):
 
 def vector_marginal(arch, settings, name, tiles, approximate):
     """Time per tile that a vector function adds to the copy."""
-    fast = (*settings[:5], bool(approximate))
+    fast = settings._replace(approximate=bool(approximate))
     return (vector_stream_rounds(arch, fast, name, tiles, tiles) - copy_two(arch, fast, tiles, tiles)) / tiles
 
 
@@ -196,7 +237,7 @@ def fused_chain(arch, settings, tiles, chunk):
         core.buffers(A=tiles, B=tiles, OUT=tiles)
         core.mover(kernels.feed, (A, tiles, 1))
         core.mover(kernels.feed, (B, tiles, 1), writer=True)
-        core.compute(ops.fused_chain, 0, 0, tiles, chunk)
+        core.compute(ops.fused_chain, tiles, chunk)
 
     return once(build, arch, settings)
 
@@ -264,7 +305,7 @@ def matmul_packed(arch, settings, tiles, loops, rows):
         core.buffers(A=1, B=tiles, OUT=tiles, rows={"A": rows, "OUT": rows})
         core.mover(kernels.feed, (A, 1, 1))
         core.mover(kernels.feed, (B, tiles, 1), writer=True)
-        core.compute(ops.matmul_packed, 0, loops, tiles, 1)
+        core.compute(ops.matmul_packed, tiles, rounds=loops)
 
     return once(build, arch, settings)
 
@@ -368,5 +409,5 @@ STRUCTURES = {
 
 
 def run(structure, arch, settings, arguments):
-    """The measured quantity of a structure, in cycles."""
-    return STRUCTURES[structure](arch, settings, *arguments)
+    """The measured quantity of a structure, in cycles; `settings`: fields of `Settings`."""
+    return STRUCTURES[structure](arch, Settings(*settings), *arguments)

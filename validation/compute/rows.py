@@ -7,8 +7,9 @@ import re
 
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.numerics.sfpu_functions import SFPU_API
-from tensim.validation.compute.programs import run
+from tensim.validation.compute.programs import AT_BOTH_LEVELS, run
 from tensim.validation.compute.sources import vector_function
+from tensim.validation.instruction import rows as instruction
 from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Case, Skip
 
@@ -30,9 +31,26 @@ DESIGNS = ("strategy_or_variant", "dst_full_sync", "dst_chunk_or_subblock")
 RESULTS = ("value_us", "derived_cycles", "source_section")  # what a row says about its measurement, not its program
 
 
-def simulate(spec):
-    """What the row of `spec` = (structure, arch, settings, arguments) measures, in the row's unit."""
-    return run(*spec)
+def simulate(spec, compute="operation", release=None):
+    """What the row of `spec` = (structure, arch, settings, arguments) measures, in the row's unit.
+
+    `compute`: the level; at that of instructions the compute kernels are built against the LLK of `release`, to which kept
+    results belong.
+    """
+    structure, arch, settings, arguments = spec
+    if compute == "operation":
+        return run(*spec)
+    if structure not in AT_BOTH_LEVELS:
+        raise Skip("an engine, an instruction or an initialisation alone: validate instruction re-creates it")
+    return run(structure, arch, (*settings, True), arguments)
+
+
+def at_level(compute):
+    """Keyword arguments of `simulate` for a level; UsageError where the vendor's LLK sources are needed and not known."""
+    if compute == "operation":
+        return {}
+    instruction.require()
+    return {"compute": compute, "release": instruction.release_of_llk()}
 
 
 def read(row, layout):

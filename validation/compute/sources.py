@@ -21,8 +21,8 @@ def {title}():
 """
 STREAM = """
 @kernel
-def {title}():
-    tiles, chunk, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
+def {title}(rounds):
+    tiles, chunk = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
     unary_op_init_common({A}, {OUT})
     {name}_tile_init()
     for _ in range(rounds):

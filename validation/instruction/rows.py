@@ -40,7 +40,7 @@ def require():
 
 
 @functools.cache
-def _release():
+def release_of_llk():
     """Which library's LLK results belong to, by its release or where it lies; None where there is none."""
     try:
         tree = find_tree()
@@ -66,7 +66,7 @@ def _llk_op(row):
     kind = "init" if name.endswith("_init") or name == "compute_kernel_hw_startup" else engine
     group = f"{row['arch']}/{'math (SFPU)' if kind == 'math (SFPU)' else kind.split()[0] + _of(kind)}"
     arguments = (name, kind, engine.split()[0], *settings)
-    return Case(("engine", row["arch"], arguments, _release()), group, row.number("cycles"), "cycles")
+    return Case(("engine", row["arch"], arguments, release_of_llk()), group, row.number("cycles"), "cycles")
 
 
 def _of(kind):
@@ -79,7 +79,7 @@ def _derived_rate(row):
     threads, instruction = row.integer("active_threads"), rates.instruction_of_probe(row["probe"])
     group = f"{row['arch'] if 'arch' in row.columns else 'blackhole'}/rates {row['unit']}"
     steps = row["unit"] == "MATH" and STEPPING in row["dataset"]
-    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread"), steps), _release())
+    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread"), steps), release_of_llk())
     return Case(spec, group, row.number("cycles_per_instruction_or_call"), "cycles", work=0.1)
 
 

@@ -85,7 +85,7 @@ ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 LOOP_LOADS = 8  # of L1 in a loop that is known to wait
 
 # `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
-# register `to`; `raw_at`: the text's bytes, for what is read
+# register `to`; `acted_at`: when it came to its latest action; `raw_at`: the text's bytes, for what is read
 # of it, 0 where that may change; `changes`: what the core has done beside arithmetic, by which
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
 # `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value there; `told`:
@@ -96,8 +96,9 @@ LOOP_LOADS = 8  # of L1 in a loop that is known to wait
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
-        "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
-        "poll_since watches told cause icache_at icache_sets fetched loads print_value print_extra"
+        "action code address value to retired stall acted_at blocked_since changes "
+        "poll_pc poll_address poll_value poll_state poll_changes poll_since watches told cause icache_at icache_sets fetched "
+        "loads print_value print_extra"
     ).split()]
     + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip

@@ -201,6 +201,7 @@ def run_coprocessor(c, cores_at, at, until, states, wait_untold, fuel):
 def act(c, cores_at, thread, at):
     """Let a core's action happen at a cycle, or note that it waits or polls."""
     core = baby_table(cores_at)[thread]
+    core.acted_at = at
     if polls(c, core, at):
         core.state, core.blocked_since = POLLING, core.poll_since
         if is_watched(c, core.address):

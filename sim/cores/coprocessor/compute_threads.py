@@ -21,6 +21,7 @@ from tensim.sim.cores.coprocessor.cluster import (
     cluster_table,
 )
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
+from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK
 from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
 from tensim.sim.cores.coprocessor.tile_registers import counter_of, newest_count
 from tensim.sim.cores.coprocessor.units import MATRIX, N_UNITS, VECTOR, span_table, units_table
@@ -247,6 +248,8 @@ def end_threads(m, c, cluster, first, now):
                 waited += stalls_of(m)[(first + thread) * N_REASONS + reason]
             t.busy = max(core.clock - t.started - waited, 0)
             t.operation, t.operations = OPERATION_END, core.retired
+            # behind the kernel the program waits for its coprocessor, which a profiler zone does not
+            t.issued = core.acted_at if core.address == DONE_CHECK else core.clock
             if thread == MATH_THREAD:
                 take_work(m, c, t.core)
             schedule_sooner(m, first + thread, max(core.clock, now + 1))

@@ -11,7 +11,7 @@ from tensim.sim.engine.tables import table
 # From L1 to the source registers, from Dst to L1, by the configuration unit; of RISC-V cores: a pushed word, loads, stores and
 # multiplications; of the vector unit and of the matrix unit: until a result can be used
 NAMES = (
-    "unpack_address unpack_latency pack_latency config_latency push_latency local_load register_load config_load "
+    "unpack_address unpack_gap unpack_latency pack_latency config_latency push_latency local_load register_load config_load "
     "tile_register_load l1_load l1_store multiply multiply_latency vector_latency vector_late_latency vector_hold "
     "dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency move_to_b_latency "
     "shift_b_latency thread_config_latency"

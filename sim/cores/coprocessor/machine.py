@@ -78,13 +78,15 @@ def source_valid_at(c, thread, word, now, needs):
 
 
 @compiled()
-def unpacker_ready_at(c, word, now):
+def unpacker_ready_at(c, thread, word, now):
     """Cycle from which an instruction of the unpackers finds its unit and its bank."""
     u, unit, code = units_table(c.units_at)[0], word >> 23 & 1, word >> 24
     place = UNPACK_0 if unit == 0 else UNPACK_1
     at = max(u.free[place], now)
     if code == UNPACR or word & 3 == CLEAR:
         if not bank_is_free(c, unit):
+            if u.bank_wait[thread] < 0:
+                u.bank_wait[thread] = at
             return NO_TIME
     if code == UNPACR_NOP and word & 3 == CLEAR:  # it writes to the bank behind what the unpacker has under way
         for thread in range(N_THREADS):
@@ -120,7 +122,7 @@ def ready_at(c, thread, word, unit, now):
     """
     u = units_table(c.units_at)[0]
     if unit == UNPACK_0:
-        return unpacker_ready_at(c, word, now)
+        return unpacker_ready_at(c, thread, word, now)
     if unit == SYNC:
         if word >> 24 == ATGETM and not mutex_is_free(c, thread, word):
             return NO_TIME
@@ -135,6 +137,21 @@ def ready_at(c, thread, word, unit, now):
 
 
 @compiled()
+def fetched_ahead(c, thread, which, now):
+    """Cycles by which an unpacker is ahead of an instruction that now finds its bank free.
+
+    It waits for a bank only when it is to write to it: what stands behind that instruction is fetched meanwhile, one instruction of
+    each unpacker.  Here the bank holds up the thread; the words behind it are early by as much, if they are there.
+    """
+    u = units_table(c.units_at)[0]
+    waited = now - u.bank_wait[thread] if u.bank_wait[thread] >= 0 else 0
+    u.bank_wait[thread] = -1
+    u.ahead[thread] = min(u.ahead[thread] + waited, now - u.entered[which])
+    u.entered[which] = now
+    return u.ahead[thread]
+
+
+@compiled()
 def enter_unpacker(c, thread, word, now):
     """Carry out an instruction of the unpackers: the address phase holds the thread, the fetch the port to L1."""
     u, k, f = units_table(c.units_at)[0], costs_table(c.costs_at)[0], frontend_of(c, thread)
@@ -143,19 +160,22 @@ def enter_unpacker(c, thread, word, now):
     bank_a, bank_b = c.unpack_bank_a, c.unpack_bank_b
     execute_unpack(c, thread, word)
     moved = unpackers_table(c.unpackers_at)[0]
-    begin = max(now + k.unpack_address, u.fetch[which])
+    ahead = fetched_ahead(c, thread, which, now)
+    hold = k.unpack_address if ahead == 0 else 1
+    begin = max(now - ahead + k.unpack_address, u.fetch[which])
     speed = max(moved.speed, 1)  # not known of an instruction that has stopped
-    end = begin + (moved.bytes + speed - 1) // speed
+    stream = (moved.bytes + speed - 1) // speed
+    end = begin + stream
     if moved.bytes > 0:
         shared = (moved.bytes + k.unpack_joint_bytes - 1) // k.unpack_joint_bytes
         end = max(end, max(u.port, begin) + shared)
         u.port = max(u.port, begin) + shared
-    u.fetch[which] = end
-    f.held_until = now + k.unpack_address
-    u.free[UNPACK_0] = max(u.free[UNPACK_0], now + k.unpack_address)
-    u.free[UNPACK_1] = max(u.free[UNPACK_1], now + k.unpack_address)
+    u.fetch[which] = max(end, now + stream) + k.unpack_gap
+    f.held_until = now + hold
+    u.free[UNPACK_0] = max(u.free[UNPACK_0], now + hold)
+    u.free[UNPACK_1] = max(u.free[UNPACK_1], now + hold)
     u.free[unit] = max(u.free[unit], begin)
-    done = end + k.unpack_latency if moved.bytes > 0 else end
+    done = max(end + k.unpack_latency, now + stream + 1) if moved.bytes > 0 else max(end, now)
     u.busy[thread, unit] = max(u.busy[thread, unit], done)
     u.issued[unit] += 1
     u.worked[unit] += end - begin
@@ -250,6 +270,8 @@ def try_gate(c, thread, now):
             until = now + 1
     f.look_at = until
     if word == NOTHING:
+        if is_empty(c, thread):
+            u.ahead[thread] = 0
         return NO_TIME
     if f.held_until > now:
         f.look_at = min(until, f.held_until)

@@ -19,7 +19,7 @@ from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import Processor
 from tensim.sim.cores.riscv.elf import load_elf
 from tensim.sim.cores.riscv.layout import local_bytes
-from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_inline
+from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_call, functions_to_inline, memory_regions
 from tensim.sim.cores.riscv.llk.build import INCLUDE, LlkBuild, compile_kernel
 from tensim.sim.cores.riscv.llk.coverage import bindings
 from tensim.sim.cores.riscv.llk.tree import find_tree
@@ -86,6 +86,45 @@ attributes #1 = { nounwind }"""
     assert "@_Z4halfN4sfpi6VectorILNS_4KindE0EEE(ptr %0) #2 {" in marked
     assert "attributes #2 = { alwaysinline  nounwind  }" in marked
     assert "@_Z4facev() #0 {" in marked and "@_Z5otherN4sfpi6VectorILNS_4KindE0EEE(ptr %0) #0 {" in marked
+
+
+def test_the_packer_of_a_tile_stays_a_call():
+    marked = functions_to_call.marked(
+        "define linkonce_odr void @_Z8llk_packILb0ELb1EEvjjj(i32 %0, i32 %1) #5 {\n}\ndefine void @_Z9llk_pack_v() #5 {\n}\n"
+    )
+    assert "@_Z8llk_packILb0ELb1EEvjjj(i32 %0, i32 %1) noinline #5 {" in marked and marked.count("noinline") == 1
+
+
+def test_an_assembler_statement_touches_no_variable_unless_it_says_so():
+    word, barrier = (f'  call void asm sideeffect "{text}", "{operands}"() #4, !srcloc !2' for text, operands in WRITES)
+    marked = memory_regions.statements_apart(f"{word}\n{barrier}")
+    assert marked == f"{word.replace('() #4', '() memory(inaccessiblemem: readwrite) #4')}\n{barrier}"
+
+
+WRITES = ((".ttinsn $0", "i"), ("fence", "~{memory}"))
+
+
+def test_registers_and_variables_are_told_apart():
+    """By addresses that are numbers, through what is derived from them in the same function; local memory is no register."""
+    lines = [
+        "define void @f(ptr %0) {",
+        "  %1 = load i32, ptr getelementptr inbounds nuw (i8, ptr @cb_interface, i32 16), align 4, !dbg !7",
+        "  %2 = getelementptr inbounds nuw i32, ptr inttoptr (i32 -1114112 to ptr), i32 %1",
+        "  store volatile i32 %1, ptr %2, align 4",
+        "  store volatile i32 %1, ptr @__instrn_buffer, align 4",
+        "  store i32 %1, ptr inttoptr (i32 -5242880 to ptr), align 4",
+        "  store i32 %1, ptr %0, align 4",
+        "}",
+        "define void @g(ptr %2) {",
+        "  store i32 0, ptr %2, align 4",
+        "}",
+        "!7 = !{}",
+    ]
+    marked = memory_regions.registers_apart("\n".join(lines)).split("\n")
+    register, variable = ", !alias.scope !11, !noalias !12", ", !alias.scope !12, !noalias !11"
+    expected = [variable if at == 1 else register if at in (3, 4) else "" for at in range(len(lines))]
+    assert [line.removeprefix(old) for line, old in zip(marked, lines, strict=False)] == expected
+    assert '!9 = distinct !{!9, !8, !"registers"}' in marked and "!11 = !{!9}" in marked
 
 
 def test_forms_that_clang_does_not_read(tmp_path):
@@ -231,6 +270,43 @@ def test_a_kernel_becomes_three_programs(chip, processor, word):
     assert (
         any(text.startswith(word) for text in listing) or word != "SFPSTORE"
     )  # others come from the MOP's configuration
+
+
+COPIES = """#include <cstdint>
+#include "api/compute/eltwise_unary/eltwise_unary.h"
+#include "api/compute/tile_move_copy.h"
+void kernel_main() {
+    unary_op_init_common(0, 16);
+    copy_tile_init(0);
+    for (uint32_t round = 0; round < 64; round++) {
+        tile_regs_acquire();
+        for (uint32_t i = 0; i < 4; i++) copy_tile(0, i, i);
+        tile_regs_commit();
+        tile_regs_wait();
+        for (uint32_t i = 0; i < 4; i++) pack_tile(i, 16);
+        tile_regs_release();
+    }
+}
+"""
+
+
+@needs_tree
+@pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
+def test_what_describes_a_buffer_stays_in_registers_from_tile_to_tile(chip):
+    """The vendor's compiler makes some 20 instructions of a tile, with one load: that of the semaphore it waits for."""
+    raw = compile_kernel(build_of(COPIES, load_arch(chip), Processor.TRISC0)).elf
+    listing = [entry["text"] for entry in elf_listing(raw, chip)]
+    tiles = [at for at, text in enumerate(listing) if text.startswith("MOP ")]
+    between = listing[tiles[0] : tiles[1]]
+    assert len(between) <= 20 and sum(text.startswith("lw ") for text in between) == 1
+
+
+@needs_tree
+@pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
+def test_each_tile_that_is_packed_is_a_call(chip):
+    raw = compile_kernel(build_of(COPIES, load_arch(chip), Processor.TRISC2)).elf
+    listing = [entry["text"] for entry in elf_listing(raw, chip)]
+    assert sum(text.startswith("MOP ") for text in listing) == 1
 
 
 @needs_tree

@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from tensim.sim.cores.riscv import toolchain
-from tensim.sim.cores.riscv.llk import dialect, functions_to_inline
+from tensim.sim.cores.riscv.llk import dialect, functions_to_call, functions_to_inline, memory_regions
 from tensim.sim.cores.riscv.vector.lowering import lowered
 
 LLK_INCLUDE = Path(__file__).resolve().parent / "include"
 EXTENSIONS = {"wormhole_b0": "", "blackhole": "_zba_zbb"}  # docs/hardware/riscv.md#pipeline
 # Macros that the vendor's compiler defines for processors with Tensix instructions
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
+# A loop over tiles counts its tiles, not each of their addresses: an unrolled one would have more of those than registers
+LOOPS = ("-mllvm", "-disable-lsr")
 TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 # Clang writes template arguments of class type into debug information in a form that it does not read.
 STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
@@ -32,7 +34,13 @@ def tools_for(chip):
 
 def optimising(tools, level):
     """Flags that compile LLVM IR."""
-    return [*(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))), f"-{level}", "-x", "ir"]
+    return [
+        *(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))),
+        f"-{level}",
+        *LOOPS,
+        "-x",
+        "ir",
+    ]
 
 
 def _readable(text):
@@ -70,9 +78,10 @@ def translate(tools, flags, level, chip, source, target, folder, failed, prepare
         dialect.remember(messages)
     text = _readable(first.read_text())
     text = prepare(text) if prepare else text
-    first.write_text(functions_to_inline.marked(text))
+    text = functions_to_call.marked(functions_to_inline.marked(text))
+    first.write_text(memory_regions.statements_apart(text))
     run(*optimising(tools, level), "-S", "-emit-llvm", str(first), "-o", str(second))
-    text = lowered(_readable(second.read_text()), chip)
+    text = memory_regions.registers_apart(lowered(_readable(second.read_text()), chip))
     second.write_text(finish(text) if finish else text)
     run(*optimising(tools, level), "-c", str(second), "-o", str(target))
     known = (str(folder), str(tools.zig))
