@@ -153,7 +153,10 @@ def fetched_ahead(c, thread, which, now):
 
 @compiled()
 def enter_unpacker(c, thread, word, now):
-    """Carry out an instruction of the unpackers: the address phase holds the thread, the fetch the port to L1."""
+    """Carry out an instruction of the unpackers: the address phase holds the thread, the data the port to L1.
+
+    `begin` to `end`: while it writes to its bank.  Its pipeline is full then, so data of the next instruction follow at once.
+    """
     u, k, f = units_table(c.units_at)[0], costs_table(c.costs_at)[0], frontend_of(c, thread)
     which = word >> 23 & 1
     unit = UNPACK_0 if which == 0 else UNPACK_1
@@ -162,7 +165,8 @@ def enter_unpacker(c, thread, word, now):
     moved = unpackers_table(c.unpackers_at)[0]
     ahead = fetched_ahead(c, thread, which, now)
     hold = k.unpack_address if ahead == 0 else 1
-    begin = max(now - ahead + k.unpack_address, u.fetch[which])
+    fills = k.unpack_latency if moved.bytes > 0 else 0  # from L1 to the source registers
+    begin = max(max(now - ahead + k.unpack_address + fills, u.writes[which]), now)
     speed = max(moved.speed, 1)  # not known of an instruction that has stopped
     stream = (moved.bytes + speed - 1) // speed
     end = begin + stream
@@ -170,21 +174,20 @@ def enter_unpacker(c, thread, word, now):
         shared = (moved.bytes + k.unpack_joint_bytes - 1) // k.unpack_joint_bytes
         end = max(end, max(u.port, begin) + shared)
         u.port = max(u.port, begin) + shared
-    u.fetch[which] = max(end, now + stream) + k.unpack_gap
+    u.writes[which] = end + (k.unpack_gap if moved.bytes > 0 else 0)
     f.held_until = now + hold
     u.free[UNPACK_0] = max(u.free[UNPACK_0], now + hold)
     u.free[UNPACK_1] = max(u.free[UNPACK_1], now + hold)
-    u.free[unit] = max(u.free[unit], begin)
-    done = max(end + k.unpack_latency, now + stream + 1) if moved.bytes > 0 else max(end, now)
-    u.busy[thread, unit] = max(u.busy[thread, unit], done)
+    u.free[unit] = max(u.free[unit], begin - fills)
+    u.busy[thread, unit] = max(u.busy[thread, unit], end)
     u.issued[unit] += 1
     u.worked[unit] += end - begin
     if u.spans_at != 0:
         note_span(u, unit, thread, word >> 24, begin, end)
     if c.unpack_bank_a != bank_a:
-        u.src_a_valid[bank_a] = done
+        u.src_a_valid[bank_a] = end
     if c.unpack_bank_b != bank_b:
-        u.src_b_valid[bank_b] = done
+        u.src_b_valid[bank_b] = end
 
 
 @compiled()

@@ -23,7 +23,7 @@ _BLOCKED_BY = {SYNC: 1 << 1, UNPACK_0: 1 | 1 << 3, UNPACK_1: 1 | 1 << 3, MATRIX:
 DST_BLOCKS = 128  # of 8 rows
 
 # `free`: cycle from which a unit takes an instruction; `busy`: by thread, cycle until which the unit has one of its
-# instructions; `fetch`: cycle until which an unpacker fetches, `port`: until which both have their joint port to L1 taken;
+# instructions; `writes`: cycle until which an unpacker writes, `port`: until which both have their joint port to L1 taken;
 # `entered`: when an unpacker took its last instruction; `bank_wait`: by thread, cycle since which its instruction has waited for a
 # bank, -1 for none; `ahead`: cycles by which its next ones would be earlier if the unpackers had not waited for banks;
 # `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank;
@@ -34,7 +34,7 @@ DST_BLOCKS = 128  # of 8 rows
 SPAN = np.dtype([(name, np.int64) for name in "unit thread opcode start end".split()])
 SPANS = 1024
 UNITS = np.dtype(
-    [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("fetch", np.int64, 2), ("port", np.int64),
+    [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("writes", np.int64, 2), ("port", np.int64),
      ("entered", np.int64, 2), ("bank_wait", np.int64, N_THREADS), ("ahead", np.int64, N_THREADS),
      ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
      ("configured", np.int64, N_THREADS), ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64),

@@ -28,7 +28,7 @@ void kernel_main() {
             tile_regs_commit();
             tile_regs_wait();
             for (uint32_t i = 0; i < here; i++) {
-                pack_tile(i, out);
+                pack_tile<true>(i, out, first + i);
             }
             tile_regs_release();
         }

@@ -17,8 +17,9 @@ LLK_INCLUDE = Path(__file__).resolve().parent / "include"
 EXTENSIONS = {"wormhole_b0": "", "blackhole": "_zba_zbb"}  # docs/hardware/riscv.md#pipeline
 # Macros that the vendor's compiler defines for processors with Tensix instructions
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
-# A loop over tiles counts its tiles, not each of their addresses: an unrolled one would have more of those than registers
-LOOPS = ("-mllvm", "-disable-lsr")
+# A loop over tiles counts its tiles, not each of their addresses: an unrolled one would have more of those than registers.  What is
+# called is inlined, as the vendor's compiler does at its -O3; an LLK function that is not has the shape of a tile as an argument.
+OPTIONS = ("-mllvm", "-disable-lsr", "-mllvm", "-inline-threshold=1000")
 TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 # Clang writes template arguments of class type into debug information in a form that it does not read.
 STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
@@ -37,7 +38,7 @@ def optimising(tools, level):
     return [
         *(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))),
         f"-{level}",
-        *LOOPS,
+        *OPTIONS,
         "-x",
         "ir",
     ]
