@@ -18,8 +18,9 @@ EXTENSIONS = {"wormhole_b0": "", "blackhole": "_zba_zbb"}  # docs/hardware/riscv
 # Macros that the vendor's compiler defines for processors with Tensix instructions
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
 # A loop over tiles counts its tiles, not each of their addresses: an unrolled one would have more of those than registers.  What is
-# called is inlined, as the vendor's compiler does at its -O3; an LLK function that is not has the shape of a tile as an argument.
-OPTIONS = ("-mllvm", "-disable-lsr", "-mllvm", "-inline-threshold=1000")
+# called is inlined, as the vendor's compiler does; an LLK function that is not has the shape of a tile as an argument.  Of compute
+# kernels, which tt-metal compiles with -O3: firmware has little room.
+OF_O3 = ("-mllvm", "-disable-lsr", "-mllvm", "-inline-threshold=1000")
 TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 # Clang writes template arguments of class type into debug information in a form that it does not read.
 STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
@@ -35,13 +36,8 @@ def tools_for(chip):
 
 def optimising(tools, level):
     """Flags that compile LLVM IR."""
-    return [
-        *(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))),
-        f"-{level}",
-        *OPTIONS,
-        "-x",
-        "ir",
-    ]
+    kept = (flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g")))
+    return [*kept, f"-{level}", *(OF_O3 if level == "O3" else ()), "-x", "ir"]
 
 
 def _readable(text):
