@@ -33,8 +33,8 @@ LANGUAGES = {
     ".c": "c++", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
     ".hpp": "c++-header", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".C": "c++",
 }  # fmt: skip
-# Firmware must fit into a room that clang's faster code does not fit into, with the watcher's checks nothing but its smallest
-FIRMWARE, TIGHT = {"FW_BUILD"}, {"FW_BUILD", "WATCHER_ENABLED"}
+# Firmware with the watcher's checks must fit into a room that clang's faster code does not fit into
+TIGHT = {"FW_BUILD", "WATCHER_ENABLED"}
 LEVELS = {"-O": "O1", "-Og": "O1"} | {f"-{name}": name for name in ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")}
 
 
@@ -189,9 +189,7 @@ def _command(reader: _Reader) -> Command:
         first = reader.sources[0][0] if reader.sources else "output"
         target = reader.output or f"{Path(first).stem}.o"
         depends = (reader.depends_file or f"{os.path.splitext(target)[0]}.d", reader.depends_target or target)
-    level, defined = reader.level, _defined(reader.front)
-    if FIRMWARE <= defined:
-        level = "Oz" if TIGHT <= defined else "O2" if level == "O3" else level
+    level = "Oz" if TIGHT <= _defined(reader.front) else reader.level
     return Command(
         step, reader.output, chip, is_tensix, level, tuple(reader.sources), tuple(reader.objects),
         tuple(reader.front), tuple(reader.scripts), tuple(reader.linker), tuple(reader.libraries), reader.has_start,

@@ -39,7 +39,7 @@ def ir_text(source, chip, level="O2"):
         flags = [*tools.flags, f"-{level}", f"-D{MACROS[chip]}", f"-I{INCLUDE}"]
         run(*flags, *TO_IR, "unit.cpp", "-o", "first.ll")
         (folder / "first.ll").write_text(functions_to_inline.marked((folder / "first.ll").read_text()))
-        run(*optimising(tools, level), "-S", "-emit-llvm", "first.ll", "-o", "second.ll")
+        run(*optimising(tools, level, True), "-S", "-emit-llvm", "first.ll", "-o", "second.ll")
         return (folder / "second.ll").read_text()
 
 

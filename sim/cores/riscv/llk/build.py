@@ -236,6 +236,8 @@ def _build(build, tools, files, flags):
             raise kernels.compile_error(build, messages, source, is_refused=lambda *_: None)
 
         prepare = closed if build.whole_program else None
-        inputs = translate(tools, flags, build.level, build.arch.name, source, target, folder, failed, prepare)
+        inputs = translate(
+            tools, flags, build.level, build.arch.name, source, target, folder, failed, prepare, is_short=True
+        )
         kernels.link(build, tools, script, target, elf, toolchain.run)
         return elf.read_bytes(), inputs

@@ -34,10 +34,10 @@ def tools_for(chip):
     return replace(tools, flags=tuple(flags))
 
 
-def optimising(tools, level):
+def optimising(tools, level, is_short):
     """Flags that compile LLVM IR."""
     kept = (flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g")))
-    return [*kept, f"-{level}", *(OF_O3 if level == "O3" else ()), "-x", "ir"]
+    return [*kept, f"-{level}", *(OF_O3 if is_short and level == "O3" else ()), "-x", "ir"]
 
 
 def _readable(text):
@@ -49,11 +49,12 @@ def closed(text):
     return VARIABLE.sub(lambda found: found[0] if 'section "' in found[0] else f"{found[1]}internal {found[2]}", text)
 
 
-def translate(tools, flags, level, chip, source, target, folder, failed, prepare=None, finish=None):
+def translate(tools, flags, level, chip, source, target, folder, failed, prepare=None, finish=None, is_short=False):
     """Compile the file `source` into the object `target`; the names of files that went in, as a make rule names them.
 
     `flags`: of C++; `folder`: where files in between go; `failed(messages)` raises; `prepare`: what is done to the text of the
-    module before any optimisation; `finish`: to that of the optimised one.
+    module before any optimisation; `finish`: to that of the optimised one; `is_short`: as short in time as the vendor's
+    compiler makes kernels, which takes more room than firmware has.
     """
     first, second, depends = (folder / f"{source.stem}{end}" for end in ("-first.ll", "-second.ll", ".d"))
 
@@ -75,12 +76,13 @@ def translate(tools, flags, level, chip, source, target, folder, failed, prepare
         dialect.remember(messages)
     text = _readable(first.read_text())
     text = prepare(text) if prepare else text
-    text = functions_to_call.marked(functions_to_inline.marked(text))
-    first.write_text(memory_regions.statements_apart(text))
-    run(*optimising(tools, level), "-S", "-emit-llvm", str(first), "-o", str(second))
-    text = memory_regions.registers_apart(lowered(_readable(second.read_text()), chip))
+    text = functions_to_inline.marked(text)
+    first.write_text(memory_regions.statements_apart(functions_to_call.marked(text)) if is_short else text)
+    run(*optimising(tools, level, is_short), "-S", "-emit-llvm", str(first), "-o", str(second))
+    text = lowered(_readable(second.read_text()), chip)
+    text = memory_regions.registers_apart(text) if is_short else text
     second.write_text(finish(text) if finish else text)
-    run(*optimising(tools, level), "-c", str(second), "-o", str(target))
+    run(*optimising(tools, level, is_short), "-c", str(second), "-o", str(target))
     known = (str(folder), str(tools.zig))
     return [name for name in toolchain.files_of(depends.read_text(), folder) if not name.startswith(known)]
 
