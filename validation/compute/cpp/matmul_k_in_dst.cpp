@@ -22,12 +22,7 @@ void kernel_main() {
                     gelu_tile<>(i);
                 }
             }
-            tile_regs_commit();
-            tile_regs_wait();
-            for (uint32_t i = 0; i < rt * ct; i++) {
-                pack_tile(i, cb_out);
-            }
-            tile_regs_release();
+            pack_subblock();
         }
     }
     cb_pop_front(cb_a, mt * kt);

@@ -1,4 +1,5 @@
-// tt-llk's loop from L1 to L1: `rounds` times `tiles` products side by side, then packed.
+// tt-llk's loop from L1 to L1: `rounds` times `tiles` products side by side, then packed, below the calls of the compute API on
+// silicon, which pack_block() is nearer to than pack_tile().
 #include <cstdint>
 
 #include "api/compute/common.h"

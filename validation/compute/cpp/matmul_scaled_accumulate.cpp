@@ -22,12 +22,7 @@ void kernel_main() {
             for (uint32_t k = 0; k < kt; k++) {
                 matmul_block(cb_a, cb_b, k * mt + row, k * nt + column, 0, 0, ct, rt, 1);
             }
-            tile_regs_commit();
-            tile_regs_wait();
-            for (uint32_t i = 0; i < rt * ct; i++) {
-                pack_tile(i, cb_out);
-            }
-            tile_regs_release();
+            pack_subblock();
             done += rt * ct;
         }
     }

@@ -190,6 +190,6 @@ def _build(llk, tools, unit, script, flags):
                 where={"file": llk.name, "line": 1},
             )
 
-        inputs = translate(tools, flags, llk.level, llk.arch.name, source, target, folder, failed, is_short=True)
+        inputs = translate(tools, flags, llk.level, llk.arch.name, source, target, folder, failed)
         kernels.link(llk, tools, script_file, target, elf, toolchain.run)
         return elf.read_bytes(), inputs
