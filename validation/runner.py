@@ -91,9 +91,9 @@ class Results:
                     continue  # the line at which a run was cut off
 
     def add(self, spec, result):
-        """Remember the result of a case."""
+        """Remember the result of a case; a failure for this run only, as the machine may lack something that it has in the next."""
         self.known[repr(spec)] = result
-        if self.path is not None:
+        if self.path is not None and "error" not in result:
             with self.path.open("a") as file:
                 file.write(json.dumps({"spec": repr(spec), "result": result}) + "\n")
 

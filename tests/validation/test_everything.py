@@ -12,7 +12,7 @@ from tensim.validation import runner
 from tensim.validation.baseline import BASELINE, ENOUGH, figures_of, regressions, write_baseline
 from tensim.validation.everything import Line, lines_of, run_folders, selections_of, tables_of
 from tensim.validation.rows import Case, Row, Skip
-from tensim.validation.runner import Selection, run_selection, sources
+from tensim.validation.runner import Results, Selection, run_selection, sources
 from tensim.validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
@@ -207,6 +207,14 @@ def simulate(spec):
     if spec[0] == "skips":
         raise Skip("a pattern of no interest")
     return 1.0
+
+
+def test_a_failure_is_tried_again(tmp_path, monkeypatch):
+    """What a machine lacks, a compiler for instance, may be there the next time."""
+    monkeypatch.setattr(runner, "cache_root", lambda: tmp_path)
+    for spec, result in ((1, {"value": 5}), (2, {"error": "no C++ compiler"}), (3, {"skipped": "no such call"})):
+        Results("kind").add(spec, result)
+    assert Results("kind").known == {"1": {"value": 5}, "3": {"skipped": "no such call"}}
 
 
 def test_a_row_whose_simulation_raises_is_a_failure_not_left_out():
