@@ -56,13 +56,13 @@ def test_results_belong_to_the_release_whose_calls_were_run(tmp_path, monkeypatc
             f"Metadata-Version: 2.1\nName: ttnn\nVersion: {release}\n"
         )
         monkeypatch.setenv("TENSIM_LLK", str(site / "ttnn"))
-        instruction._release.cache_clear()
+        instruction.release_of_llk.cache_clear()
         case = instruction.read(
             Row("ops:1", 2, OPERATION | {"ttkernel_op": "gelu_tile", "engine": "math (SFPU)"}), "llk_ops"
         )
         assert release in case.spec
         specs.add(case.spec)
-    instruction._release.cache_clear()
+    instruction.release_of_llk.cache_clear()
     assert len(specs) == 2
 
 
