@@ -24,12 +24,13 @@ READ_POINTER = -4  # of the ring of launch messages, as seen from its first mess
 
 @dataclass
 class Launch:
-    """`begin`, `end`: cycles of the first go word and the last answer; `identifier`: the host's number of it.
+    """`begin`, `end`: cycles of the first go word and the last answer; `mode`: who launches; `identifier`: the host's number of it.
 
     `places`: cores that were told to go, of which `cores` have kernels; `told`: those of which the host has not read an answer.
     """
 
     begin: int
+    mode: int
     identifier: int = 0
     cores: int = 0
     end: int | None = None
@@ -74,9 +75,10 @@ class LaunchLog:
         layout = self._layout
         at = layout.launch + layout.launch_bytes * (int(tile.l1[layout.launch + READ_POINTER]) % LAUNCH_MESSAGES)
         identifier = int.from_bytes(tile.l1[at + layout.host_id :][:4].tobytes(), "little")
+        mode = int(tile.l1[at + layout.mode])  # dispatchers, whom the host launches, run for as long as they launch
         last = self.launches[-1] if self.launches else None
-        if last is None or last.end is not None or tile.coordinates in last.told:
-            last = Launch(cycle)
+        if last is None or last.end is not None or mode != last.mode or tile.coordinates in last.told:
+            last = Launch(cycle, mode)
             self.launches.append(last)
         last.told.add(tile.coordinates)
         last.places += 1

@@ -132,7 +132,7 @@ def prepare(
     described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
     if not described.is_file():
         raise UsageError(f"ttnn {library.release} is incomplete: {described} is missing", hint="install it anew")
-    described = yaml.safe_load(described.read_text())
+    described = yaml.load(described.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     files = {
         "soc_descriptor.yaml": yaml.safe_dump(chip_description(described, arch)),
         "cluster_descriptor.yaml": yaml.safe_dump(cluster_description(arch, wiring)),

@@ -26,4 +26,5 @@ extern "C" const unsigned tensim_layout[] = {
     MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(launch),
     MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(go_messages),
     MEM_TENSIX_ROUTING_TABLE_BASE,
+    IN_MESSAGE(mode),
 };

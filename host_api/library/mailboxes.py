@@ -24,6 +24,7 @@ class Layout:
     `go`, `ethernet_go`, `idle_ethernet_go`: addresses of go words, of a worker and of an Ethernet core with a link and without;
     `launch`, `ethernet_launch`: of the first launch message; `routing_table`: of a worker's, 0: none; `banks`: of the table of
     the NoC coordinates of DRAM and L1 banks (16 bits each, from bit `bank_shift` on x and y of 6), for NoC 0, then NoC 1.
+    `mode`: says who launches, the host or a dispatcher.
     """
 
     launch: int
@@ -43,6 +44,7 @@ class Layout:
     ethernet_launch: int
     ethernet_go: int
     routing_table: int
+    mode: int
 
 
 def l1_banks(layout: Layout, memory: Memory, dram_banks: int, count: int) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.errors import SimulatorError, TensimError
 from tensim.sim.register_level.core_sets import ETHERNET, ETHERNET_L1, TENSIX
 from tensim.sim.register_level.host_memory import PCIE_TILE, HostMemory
@@ -15,6 +16,7 @@ from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.network import Network
 from tensim.sim.register_level.niu import Request
 from tensim.sim.register_level.tile import RegisterTile
+from tensim.sim.register_level.tiles_together import TilesTogether
 
 POLL_STEP = 500  # cycles after which a polled place is looked at
 POLL_CYCLES = 50_000  # cycles after which the host reads it anew
@@ -53,6 +55,7 @@ class RegisterChip:
         # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
         self.observer = None
         self._polled, self._value = None, None
+        self._together = TilesTogether(self.tiles)
         self.links = {}  # by name of an Ethernet tile (`tensim.sim.register_level.link.Link`)
         self.whole = self  # what runs when the host waits: the chip, or the chips that it is linked with
 
@@ -125,12 +128,15 @@ class RegisterChip:
         self.tile(x, y).write(address, content)
 
     def read(self, x, y, address, size):
-        """What the host reads after the cycles that a read takes, or more when it polls."""
+        """What the host reads after the cycles that a read takes, or more when it polls.
+
+        Debuggers read a tile's soft resets before each access, and wait for nothing.
+        """
         whole = self.whole
         whole.run(self.now + self._read_cycles)
         tile, polled = self.tile(x, y), (x, y, address, size)
         value = tile.read(address, size)
-        if polled == self._polled and value == self._value:
+        if polled == self._polled and value == self._value and address != SOFT_RESET:
             end = self.now + POLL_CYCLES
             while value == self._value and self.now < end and whole.is_busy:
                 whole.run(self.now + POLL_STEP)
@@ -173,25 +179,28 @@ class RegisterChip:
                 if place not in self.tiles:
                     self.network.happen(place, horizon)
             reached = horizon
-            for place in sorted(self._awake.union(due_places)):
+            begun = self._together.run(self._awake.difference(due_places), horizon)
+            for place in sorted(begun.union(due_places)):
                 if place in self.tiles:
-                    reached = min(reached, self._run_tile(place, horizon, alone))
+                    reached = min(reached, self._run_tile(place, horizon, alone, place in begun))
             self.now = reached
 
-    def _run_tile(self, place, horizon, alone):
+    def _run_tile(self, place, horizon, alone, has_begun):
         """Run a tile to a cycle, with all that happens to it meanwhile; the cycle up to which others can follow.
 
-        One that is `alone` stops where what it sends may arrive.
+        One that is `alone` stops where what it sends may arrive.  `has_begun`: its cores have run to that cycle, or have stopped.
         """
         network, tile = self.network, self.tile(*place)
         while True:
             due = network.next_at(place)
             until = horizon if due is None else min(horizon, max(due, tile.now))
             try:
-                tile.run(until)
+                tile.run(until, has_begun)
             except TensimError as error:
                 self._report(error)
                 continue
+            finally:
+                has_begun = False
             for cycle, request in tile.requests:
                 self._send(tile, request, cycle)
                 if alone:

@@ -5,10 +5,12 @@ when a core comes to it, and forgotten when a core leaves reset or empties instr
 there before, as with the caches of silicon.
 """
 
+from contextlib import suppress
+
 import numpy as np
 
 from tensim.sim.cores.coprocessor.baby_core import BLOCKED, ENDED
-from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
+from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RAISED, RESTING
 from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
 from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_PLACES
@@ -28,6 +30,7 @@ from tensim.sim.cores.coprocessor.state import (
 from tensim.sim.cores.coprocessor.stream_registers import write_stream
 from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, NIUS, STREAMS, STREAMS_END, TDMA, WORMHOLE_RAM_LOAD
 from tensim.sim.cores.coprocessor.tile_state import TileState
+from tensim.sim.cores.coprocessor.together import FUEL
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
@@ -42,7 +45,6 @@ from tensim.sim.register_level.text import MOVER_IDLE, MOVER_STATUS, Text
 
 N_CORES = len(TENSIX.names)
 EBREAK = (0x00100073).to_bytes(4, "little")
-FUEL = 1 << 20  # cycles between two looks at Ctrl-C
 
 
 class RegisterTile(TileState):
@@ -65,6 +67,7 @@ class RegisterTile(TileState):
         self._unknown = np.zeros(1 + UNKNOWN_PLACES, np.int64) if lenient else None
         self.requests = []  # (cycle, `Request` or what a transmit queue was told) of cores since the tile was run last
         self._cluster = np.zeros(1, CLUSTER)
+        self.cluster_at = self._cluster.ctypes.data
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
         self.coordinates, self.place = coordinates, f"{coordinates[0]}-{coordinates[1]}"
@@ -174,19 +177,20 @@ class RegisterTile(TileState):
         """Something happens from here on."""
         self._awake.add(self.coordinates)
 
-    def run(self, until):
-        """Run to a cycle; SimulatorError when a core or the coprocessor stops at what is not modelled."""
+    def run(self, until, has_begun=False):
+        """Run to a cycle; SimulatorError when a core or the coprocessor stops at what is not modelled.
+
+        `has_begun`: cores have run up to that cycle, or until they stopped (`tensim.sim.cores.coprocessor.together`).
+        """
         if self.rests:
             self.now = until
             return
         while True:
-            self._cluster["fuel"] = FUEL
-            try:
-                run_tile(self._cluster.ctypes.data, until, NO_TIME)
-            except SimulatorError as error:  # a mistake of ours: nothing says which core's work it came of
-                self._broken = True
-                self._halt(range(N_CORES))
-                raise SimulatorError(f"tile {self.place}: {error}") from error
+            if not has_begun:
+                self._cluster["fuel"] = FUEL
+                with suppress(SimulatorError):  # the record says so, too
+                    run_tile(self.cluster_at, until, NO_TIME)
+            has_begun = False
             reason = int(self._cluster["reason"][0])
             self.record["l1_stored"] = 0
             if reason == ASKED:
@@ -194,6 +198,10 @@ class RegisterTile(TileState):
                 if self.requests:
                     self.now = min(until, self.requests[-1][0])
                     return
+            elif reason == FAULT and self._cluster["at"][0] == RAISED:
+                self._broken = True  # a mistake of ours: nothing says which core's work it came of
+                self._halt(range(N_CORES))
+                raise SimulatorError(f"tile {self.place}: compiled code raised an error")
             elif reason == FAULT:
                 self._fail()
             elif reason in (ALL_DONE, RESTING):

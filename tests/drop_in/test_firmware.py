@@ -47,6 +47,8 @@ def test_two_queues_events_and_a_trace_by_fast_dispatch(chip, tmp_path):
     assert "replays [True, True, True, True, True]" in said
     ended = [one for one in device["launches"] if one["end_cycles"] is not None]
     assert len(ended) >= 1 + 2 * 5 and all(one["begin_cycles"] < one["end_cycles"] for one in ended)
+    dispatchers, *programs = device["launches"]
+    assert dispatchers["cores"] < 8 and all(one["cores"] >= 64 for one in programs)
     # the two programs of a trace follow each other without the host
     pairs = [
         after["begin_cycles"] - before["end_cycles"] for before, after in zip(ended[-10::2], ended[-9::2], strict=True)

@@ -3,6 +3,7 @@
 `python -m tests.drop_in.test_functional_simulator CHIP [CASE ...]` runs all cases of tests/library/cases.py, or those.
 """
 
+import ast
 import json
 import os
 import subprocess
@@ -18,6 +19,13 @@ from tests.drop_in.functional_simulator import BUILDS, FOLDER, PYTHON, WITHOUT_M
 
 CASES = Path(__file__).parents[1] / "library" / "cases.py"
 SAMPLE = ("add_l1", "gelu", "matmul_square", "softmax_rows", "transpose", "sum_rows")
+
+
+def listed():
+    """Names of all cases; their modules open a device when they are imported, so that their text is read."""
+    files = sorted(CASES.with_name("case_groups").glob("*.py"))
+    functions = [one for file in files for one in ast.parse(file.read_text()).body if isinstance(one, ast.FunctionDef)]
+    return [one.name for one in functions if any("case" in ast.unparse(mark) for mark in one.decorator_list)]
 
 
 def found_in(folder, names):
@@ -91,24 +99,13 @@ def test_the_same_bits(chip, tmp_path):
 
 def main(chip, *names):
     """Compare, and print what is not the same."""
-    listed = names or json.loads(
-        subprocess.run([sys.executable, "-c", NAMES, CASES], capture_output=True, text=True).stdout
-    )
     with tempfile.TemporaryDirectory() as folder:
-        found = compare(chip, listed, folder)
+        found = compare(chip, names or listed(), folder)
     for name, text in found.items():
         if text != "same":
             print(f"{name}: {text}")
     print(sum(text == "same" for text in found.values()), "of", len(found), "have the same bits")
 
-
-# names of the cases, without their module's device
-NAMES = """
-import ast, json, pathlib, sys
-files = sorted(pathlib.Path(sys.argv[1]).with_name("case_groups").glob("*.py"))
-functions = [one for file in files for one in ast.parse(file.read_text()).body if isinstance(one, ast.FunctionDef)]
-print(json.dumps([one.name for one in functions if any("case" in ast.unparse(mark) for mark in one.decorator_list)]))
-"""
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -14,16 +14,18 @@ BASES, SHIFTS = {"wormhole_b0": 0x10, "blackhole": 0x60}, {"wormhole_b0": 4, "bl
 MESSAGES = {
     "0.66.0": (
         ("sem_offset", "unsigned short", 12), ("local_cb_offset", "unsigned short", 18), ("rta_offset", "unsigned short", 22),
+        ("mode", "unsigned char", 42),
         ("kernel_text_offset", "unsigned", 44), ("local_cb_mask", "unsigned", 64), ("host_assigned_id", "unsigned", 72),
         ("enables", "unsigned", 76), (None, None, 96),
     ),
     "0.81.1": (
         ("sem_offset", "unsigned short", 16), ("local_cb_offset", "unsigned short", 24), ("rta_offset", "unsigned short", 28),
+        ("mode", "unsigned char", 48),
         ("kernel_text_offset", "unsigned", 52), ("local_cb_mask", "unsigned long long", 96), ("host_assigned_id", "unsigned", 108),
         ("enables", "unsigned", 112), (None, None, 144),
     ),
 }  # fmt: skip
-SIZES = {"unsigned short": 2, "unsigned": 4, "unsigned long long": 8}
+SIZES = {"unsigned char": 1, "unsigned short": 2, "unsigned": 4, "unsigned long long": 8}
 
 
 def texts(release):

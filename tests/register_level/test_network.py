@@ -4,6 +4,7 @@ import pytest
 
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor import stream_registers as streams
+from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.cores.coprocessor.tile_registers import STREAMS
 from tensim.sim.register_level import niu
 from tensim.sim.register_level.chip import RegisterChip
@@ -11,7 +12,7 @@ from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.host_memory import HOST_BIT, PCIE_TILE
 from tensim.sim.register_level.memory import SparseMemory
 from tests.cores.riscv.assembler import A0, A1, li, store
-from tests.register_level.test_tile import jump, waits_for
+from tests.register_level.test_tile import RESULT, counts, jump, waits_for
 
 CHIPS = ("wormhole_b0", "blackhole")
 BRISC_ALONE = TENSIX.in_reset & ~(1 << TENSIX.reset_bits[3])
@@ -130,6 +131,45 @@ def test_atomics_of_two_tiles_add_up(chip):
     olds = {chip.chip.tile(*place).read(SOURCE, 4) for place in (one, two)}
     assert olds == {number(0), number(5)}
     assert all(chip.counter(place, niu.ATOMIC_RESPONSES) == 1 for place in (one, two))
+
+
+def test_tiles_take_the_same_time_together_and_alone(chip):
+    places, alone = chip.names[:3], {}
+    programs = [[*li(A0, 0)] * number + counts() for number in range(3)]
+    for place, program in zip(places, programs, strict=True):
+        other = Chip(chip.arch.name)
+        other.start(place, program)
+        other.chip.run(3000)
+        alone[place] = (other.chip.tile(*place).read(RESULT, 4), other.chip.tile(*place).retired)
+        chip.start(place, program)
+    chip.chip.run(3000)
+    assert {
+        place: (chip.chip.tile(*place).read(RESULT, 4), chip.chip.tile(*place).retired) for place in places
+    } == alone
+    assert len({retired["BRISC"] for _, retired in alone.values()}) > 1
+
+
+def test_a_tile_that_stops_leaves_the_others_going(chip):
+    counting, failing = chip.names[0], chip.names[1]
+    chip.start(counting, counts())
+    chip.start(failing, [*li(A1, 0x1000_0000), store("sw", A0, A1, 0), *counts()])
+    chip.chip.run(1000)
+    before = chip.chip.tile(*counting).retired["BRISC"]
+    chip.chip.run(2000)
+    (error,) = chip.errors
+    assert f"tile {failing[0]}-{failing[1]}" in str(error) and chip.chip.tile(*failing).read(RESULT, 4) == number(0)
+    assert chip.chip.tile(*counting).retired["BRISC"] > before > 100
+
+
+def test_a_host_that_reads_soft_resets_again_does_not_wait_for_another_value(chip):
+    """Debuggers do so before each access; of other places the chip runs on until something changes."""
+    place = chip.names[0]
+    chip.start(place, counts())
+    for address, waits in ((SOFT_RESET, False), (FLAG, True)):
+        first, begun = chip.chip.read(*place, address, 4), chip.chip.now
+        assert chip.chip.read(*place, address, 4) == first
+        latency = chip.arch["pcie.read_latency_ns"] * chip.arch.clock_mhz / 1000
+        assert (chip.chip.now - begun > 2 * latency) == waits
 
 
 @pytest.mark.parametrize("includes", [False, True])

@@ -46,6 +46,7 @@ from tensim.sim.engine.tables import table
 # circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads; a core
 # asks for what who runs the tile has to do (`asked` of the coprocessor's record); a core prints
 ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED, PRINTED = range(10)
+RAISED = -1  # in place of a cycle, with FAULT: compiled code has raised an error
 STUCK = -1  # what `run_coprocessor` gives in place of fuel
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
@@ -290,7 +291,7 @@ def run_tile(cluster_at, now, until):
     """`run_cluster`, or `push_words`, for who has the address of a CLUSTER record; leaves reason and cycle there."""
     cluster = cluster_table(cluster_at)[0]
     c = coprocessor_table(cluster.coprocessor_at)[0]
-    cluster.reason, cluster.at = FAULT, -1  # unless it comes back from here
+    cluster.reason, cluster.at = FAULT, RAISED  # unless it comes back from here
     look_at_gates(c)
     if cluster.words_at != 0:
         push_words(c, cluster)

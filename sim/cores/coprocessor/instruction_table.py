@@ -7,10 +7,8 @@ instructions have 3.  Sources: `instructions_*.yaml` here, which name their own.
 
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 
-import yaml
-
+from tensim.sim.cores.coprocessor.yaml_tables import read_table
 from tensim.sim.errors import UsageError
 
 CHIPS = ("wormhole_b0", "blackhole")
@@ -48,7 +46,7 @@ def instructions(chip):
     """{name: `Instruction`} of a chip, in the order of opcodes.  UsageError for a chip without this level."""
     if chip not in CHIPS:
         raise UsageError(f"no table of Tensix instructions for {chip!r}", hint=f"one of {', '.join(CHIPS)}")
-    entries = yaml.safe_load(Path(__file__).with_name(f"instructions_{chip}.yaml").read_text())
+    entries = read_table(f"instructions_{chip}.yaml")
     return {
         name: Instruction(name, entry["opcode"], entry["unit"], {key: tuple(at) for key, at in entry["fields"].items()})
         for name, entry in entries.items()

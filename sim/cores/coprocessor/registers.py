@@ -6,13 +6,13 @@ into the place on its chip (`tensim.sim.cores.coprocessor.state.field`).  Of sec
 """
 
 import functools
-from importlib import resources
 
 import numpy as np
-import yaml
+
+from tensim.sim.cores.coprocessor.yaml_tables import read_table
 
 N_CONFIG, N_THREAD_CONFIG = 224, 68  # words of a bank and of a thread: Blackhole's, the larger ones
-_TABLE = yaml.safe_load((resources.files(__package__) / "registers.yaml").read_text())["fields"]
+_TABLE = read_table("registers.yaml")["fields"]
 _NUMBERS = {name: number for number, name in enumerate(_TABLE)}
 
 
