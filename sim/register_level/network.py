@@ -71,6 +71,7 @@ class Network:
         self._l1_latency, self.look_ahead = min(write, read + late), out + hop + home - late
         self._free = {}  # cycle from which a tile's NIU takes the next request, by (number of the tile, NoC)
         self._linked = set()  # (number of the tile, NoC) whose last multicast keeps its path
+        self._behind = {}  # arguments of `_start` of multicasts that wait until the one with their path has begun, likewise
         self._notices = np.zeros(NOTICES, packets.NOTICE)
         self._arrays = MachineArrays(self._arch, "off", "packet")
         self._machine = self._arrays.address
@@ -162,14 +163,19 @@ class Network:
                 count(noc, registers.OUTSTANDING + request.identifier, len(targets))
             if request.kind != "write":  # which is sent when its last flit has left
                 count(noc, sent)
-        self._start(tile, request, targets, now)
+            else:
+                count(noc, registers.OUTGOING + request.identifier)
+        behind = self._behind.get((self._number(tile.coordinates), noc)) if request.is_broadcast else None
+        if behind is None:
+            self._start(tile, request, targets, now)
+        else:
+            behind.append((tile, request, targets))
 
     def _start(self, tile, request, targets, now):
         tag, noc, source = next(self._tags), request.noc, self._number(tile.coordinates)
         transfer = Transfer(tile, request, {self._number(place): place for place in targets}, len(targets))
         if request.kind == "write":
             transfer.content = bytes(tile.read(request.local, request.size))
-            tile.niu.count(noc, registers.OUTGOING + request.identifier)
         begin = max(now, self._free.get((source, noc), 0))
         self._free[source, noc] = begin + 1
         self._make_room()
@@ -180,7 +186,11 @@ class Network:
         if request.is_broadcast:
             flags = packets.LINKED_BEFORE * ((source, noc) in self._linked) | packets.KEPT * request.is_linked
             flags |= packets.LOOPS_BACK * request.includes_source
-            (self._linked.add if request.is_linked else self._linked.discard)((source, noc))
+            if request.is_linked:
+                self._linked.add((source, noc))
+                self._behind[source, noc] = []
+            else:
+                self._linked.discard((source, noc))
             packets_send_to_all(
                 self._machine, tag, kind, noc, source, self._corners(request), request.size, flags, answer, begin
             )
@@ -238,6 +248,8 @@ class Network:
         if what == packets.BEGUN:
             if request.is_broadcast:
                 self._free[number, request.noc] = max(self._free[number, request.noc], cycle)
+                for following in self._behind.pop((number, request.noc), ()):
+                    self._start(*following, cycle)
             self.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
         elif what == packets.LEFT:
             if request.kind == "write":

@@ -187,6 +187,36 @@ def test_a_multicast_reaches_the_rectangle(chip, includes):
     assert chip.counter(one, niu.WRITE_ACKS) == len(reached)
 
 
+class Order:
+    """Addresses to which others write, in their order."""
+
+    def __init__(self):
+        self.addresses = []
+
+    def written(self, tile, address, content, cycle):
+        self.addresses.append(address)
+
+
+def test_a_linked_multicast_is_not_overtaken_when_others_have_the_path(chip):
+    """Of two tiles that send data and a flag behind them to the same receivers, one has to wait with both."""
+    width = chip.arch.grid[0]
+    senders, receivers = (chip.names[0], chip.names[1]), chip.names[width : width + 4]
+    rectangle = xy(receivers[-1]) | xy(receivers[0]) << 12
+    multicast, large = niu.WRITE | niu.MARKED | niu.BROADCAST, 4096
+    orders = {place: Order() for place in receivers}
+    for place, order in orders.items():
+        chip.chip.tile(*place).observer = order
+    for number, place in enumerate(senders):
+        data, flag = TARGET + large * number, FLAG + 16 * number
+        program = chip.command(0, multicast | niu.LINKED, (SOURCE, xy(place)), (data, rectangle), large, 0, 0)
+        program += chip.command(0, multicast, (SOURCE, xy(place)), (flag, rectangle), 4, 0, 1)
+        chip.start(place, [*program, jump(0)])
+    chip.chip.run(20000)
+    for order in orders.values():
+        found = [address for address in order.addresses if address in (TARGET, FLAG, TARGET + large, FLAG + 16)]
+        assert found in ([TARGET, FLAG, TARGET + large, FLAG + 16], [TARGET + large, FLAG + 16, TARGET, FLAG])
+
+
 def test_physical_coordinates_name_the_same_tile(chip):
     name, physical = chip.names[-1], chip.arch.worker_coords[-1]
     chip.chip.write(*name, TARGET, b"same")
