@@ -2,17 +2,15 @@
 (docs/hardware/riscv.md#baby-risc-v-cores).
 
 Cores are in order and issue one instruction a cycle.  A load blocks the instruction that uses its value, not the core: up
-to four are under way.  Stores wait in a queue of four entries for the core's port into L1.  They reach it some cycles after
-they issue, and a narrow store then blocks it for several: a load that comes before passes the store, one that comes later
-waits.  On Blackhole a store merges into a waiting one beside it.  TRISC1 and TRISC2 share a port, the other three cores the
-other one (docs/hardware/l1.md#l1, Wormhole's map; the three-core probes of `wolfpine_derived_rates.csv` show it on
-Blackhole).  Banks are not modelled: two cores that store to one bank do not meet.
+to four are under way.  Stores wait for the core's port into L1 (`tensim.sim.cores.store_queue`): a load that comes before one
+gets it passes the store, one that comes later waits.
 """
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, TRISC1
+from tensim.sim.cores.store_queue import FRACTION, begin_store
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.cores.transfer_checks import check_l1
 from tensim.sim.engine.compiled import compiled
@@ -20,9 +18,6 @@ from tensim.sim.engine.memory import load_u8, store_8, store_64
 from tensim.sim.state import cores_of, threads_of
 
 FIRST_OF_SECOND_PORT = TRISC1
-FRACTION = 1024  # of a cycle: unit of the time that stores take
-# bytes: stores to one block, starting this near, are one (docs/hardware/riscv.md#pipeline)
-MERGE_BLOCK, MERGE_DISTANCE = 16, 4
 
 
 @compiled()
@@ -47,23 +42,6 @@ def take_port(m, t, start):
 
 
 @compiled()
-def queue_store(m, t, now):
-    """Put a store that issues at `now` behind those of its port; the cycle at which it has changed L1."""
-    c = cores_of(m)[t.core]
-    second = t.slot >= FIRST_OF_SECOND_PORT
-    stores = c.port1_stores if second else c.port0_stores
-    begin = max((now + m.l1_store_delay) * FRACTION, stores)
-    end = begin + m.l1_store
-    if second:
-        c.port1_stores, c.port1_begun = end, begin if begin > stores else c.port1_begun
-    else:
-        c.port0_stores, c.port0_begun = end, begin if begin > stores else c.port0_begun
-    done = (end + FRACTION - 1) // FRACTION
-    t.store_4, t.store_3, t.store_2, t.store_1 = t.store_3, t.store_2, t.store_1, done
-    return done
-
-
-@compiled()
 def begin_load(m, t, now):
     """Cycle in which a load that the core issues at `now` gets the port.
 
@@ -75,15 +53,9 @@ def begin_load(m, t, now):
 
 
 @compiled()
-def begin_store(m, t, address, now):
-    """(cycle in which a store gets into the queue, cycle at which it has changed L1); it may merge into the one before."""
-    beside = address // MERGE_BLOCK == t.stored_at // MERGE_BLOCK and abs(address - t.stored_at) <= MERGE_DISTANCE
-    issued, done = now, t.store_1
-    if m.store_merges == 0 or not beside or done <= now:
-        issued = max(now, t.store_4)
-        done = queue_store(m, t, issued)
-    t.stored_at = address
-    return issued, done
+def store(m, t, address, now):
+    """(cycle in which a store gets into the queue, cycle at which it has changed L1)."""
+    return begin_store(m, cores_of(m)[t.core], t, t.slot >= FIRST_OF_SECOND_PORT, address, now)
 
 
 @compiled()
@@ -106,7 +78,7 @@ def store_local(m, thread, now):
     host = m.l1_at + t.core * m.l1_size + address
     for i in range(size):
         store_8(host + i, (value >> (8 * i)) & 255)
-    issued, done = begin_store(m, t, address, now)
+    issued, done = store(m, t, address, now)
     l1_changed(m, t.core, address, size, done, thread)
     return go_on(m, thread, now, issued + 1)
 

@@ -1,8 +1,7 @@
 """Cycles of the vendor's library's programs: with firmware and dispatchers executed, and as tensim makes them of launch messages.
 
-`python -m tests.drop_in.launch_levels CHIP [CASE ...]` prints both for each program of the cases of tests/library/cases.py that
-ran on both, longest first, and quantiles of what the executed ones take beyond the others (TENSIM_LIBRARY_PYTHON names an
-interpreter that has ttnn).
+`python -m tests.drop_in.launch_levels CHIP [CASE ...]` prints both for each program of the cases of tests/library/cases.py, and
+quantiles of what the executed ones take beyond the others (TENSIM_LIBRARY_PYTHON names an interpreter that has ttnn).
 """
 
 import json
@@ -16,60 +15,53 @@ import numpy as np
 
 from tests.drop_in.test_functional_simulator import CASES, listed
 
-
-def programs_of(chip, names, folder, python):
-    """{host's number: (name, cores, cycles of the executed launch, cycles of the operation)} of cases run in one process each."""
-    device = ["device", "--dispatch", "fast"]
-    library = ["ttnn", "--library", "--numerics", "off"]
-    executed = _told([*device, "--arch", chip, "--python", python], ["--", python], names, Path(folder, "executed"))
-    made = _told([*library, "--arch", chip, "--python", python], [], names, Path(folder, "made"))
-    launches = {one["id"]: one for one in executed["device"]["launches"] if one["end_cycles"] is not None}
-    return {
-        operation["launch_id"]: (
-            operation["name"],
-            one["cores"],
-            one["end_cycles"] - one["begin_cycles"],
-            operation["cycles"],
-        )
-        for operation in made["operations"]
-        if (one := launches.get(operation["launch_id"]))
-    }
+QUANTILES = {"least": 0, "p10": 0.1, "median": 0.5, "p90": 0.9, "most": 1}
 
 
-def _told(options, words, names, place):
-    """The report of a command that runs cases.  RuntimeError with its messages when it leaves none."""
-    place.mkdir()
-    command = [
-        sys.executable,
-        "-m",
-        "tensim",
-        *options,
-        "--json",
-        place / "report.json",
-        *words,
-        CASES,
-        place / "cases",
-        *names,
+def programs_of(chip, case, python):
+    """[(name, cores, cycles executed, cycles made)] of a case's programs; None where the library launched others by fast dispatch."""
+    executed = _told(["device", "--dispatch", "fast", "--arch", chip, "--python", python], ["--", python], case)[
+        "device"
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3000)
-    if not (place / "report.json").exists():
-        raise RuntimeError(done.stderr)
-    return json.loads((place / "report.json").read_text())
+    made = _told(["ttnn", "--library", "--numerics", "off", "--arch", chip, "--python", python], [], case)["operations"]
+    launches = [one for one in executed["launches"] if one["end_cycles"] is not None and one["id"]]
+    if [one["id"] for one in launches] != [operation["launch_id"] for operation in made]:
+        return None
+    return [
+        (operation["name"], one["cores"], one["end_cycles"] - one["begin_cycles"], operation["cycles"])
+        for one, operation in zip(launches, made, strict=True)
+    ]
+
+
+def _told(options, words, case):
+    """The report of a command that runs a case.  RuntimeError with its messages when it leaves none."""
+    with tempfile.TemporaryDirectory() as folder:
+        report, held = Path(folder, "report.json"), Path(folder, "held")
+        command = [sys.executable, "-m", "tensim", *options, "--json", report, *words, CASES, held, case]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if not report.exists():
+            raise RuntimeError(done.stderr)
+        return json.loads(report.read_text())
 
 
 def main(chip, *names):
-    """Print rows: cores, cycles executed, cycles made, what the former take more (cycles, percent), name."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = programs_of(chip, names or listed(), folder, os.environ["TENSIM_LIBRARY_PYTHON"])
-    for name, cores, executed, made in sorted(found.values(), key=lambda one: -one[2]):
-        print(f"{cores:4} {executed:9,} {made:9,} {executed - made:+8,} {100 * (executed / made - 1):+6.1f} %  {name}")
-    more = np.array([100 * (executed / made - 1) for _, _, executed, made in found.values()])
+    """Print rows: case, cores, cycles executed, cycles made, what the former take more (cycles, percent), name."""
+    more = []
+    for case in names or listed():
+        rows = programs_of(chip, case, os.environ["TENSIM_LIBRARY_PYTHON"])
+        if rows is None:
+            print(f"{case}: other programs by fast dispatch")
+        for name, cores, executed, made in rows or ():
+            beyond = 100 * (executed / made - 1)
+            more.append(beyond)
+            print(
+                f"{case:24} {cores:4} {executed:9,} {made:9,} {executed - made:+8,} {beyond:+6.1f} %  {name}",
+                flush=True,
+            )
     print(
         f"{len(more)} programs: {', '.join(f'{name} {np.quantile(more, at):+.1f} %' for name, at in QUANTILES.items())}"
     )
 
-
-QUANTILES = {"least": 0, "p10": 0.1, "median": 0.5, "p90": 0.9, "most": 1}
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -18,6 +18,7 @@ CHIPS = ("wormhole_b0", "blackhole")
 CORES, RESET_BITS, IN_RESET = TENSIX.names, TENSIX.reset_bits, TENSIX.in_reset
 BRISC = CORES.index("BRISC")
 RESULT = 0x1000  # address in L1
+ENTRIES = {"BRISC": 0, "TRISC0": 0x6000, "TRISC1": 0xA000, "TRISC2": 0xE000, "NCRISC": 0x12000}
 
 
 def jump(distance):
@@ -71,10 +72,9 @@ def test_nothing_runs_until_a_core_leaves_reset(tile):
 
 
 def test_each_core_begins_at_its_own_address(tile):
-    entries = {"BRISC": 0, "TRISC0": 0x6000, "TRISC1": 0xA000, "TRISC2": 0xE000, "NCRISC": 0x12000}
-    for number, entry in enumerate(entries.values()):
+    for number, entry in enumerate(ENTRIES.values()):
         put(tile, entry, writes(number + 1, RESULT + 4 * number))
-    release(tile, *entries)
+    release(tile, *ENTRIES)
     tile.run(1000)
     assert [word(tile, RESULT + 4 * i) for i in range(5)] == [1, 2, 3, 4, 5]
 
@@ -105,6 +105,48 @@ def test_time_passes_for_cores(tile):
     release(tile, "BRISC")
     tile.run(51_000)
     assert 50_000 <= word(tile, RESULT) < 50_100
+
+
+STORES = 400
+
+
+@pytest.mark.parametrize("stride", [0, 4, 16])
+def test_stores_to_l1_wait_for_its_port_and_merge_on_blackhole(tile, stride):
+    """One in `riscv.l1_store` cycles, but for those that merge (docs/hardware/riscv.md#stores); four are under way."""
+    arch = load_arch(tile.arch)
+    together = 1 if not arch["riscv.store_merges"] or stride == 16 else 4 if stride else STORES
+    program = [store("sw", A0, A1, stride * number) for number in range(16)]
+    put(
+        tile,
+        0,
+        [
+            *li(A1, RESULT),
+            *li(A2, STORES // 16),
+            *program,
+            addi(A2, A2, -1),
+            branch("bne", A2, ZERO, "there")[0](-68),
+            STAY,
+        ],
+    )
+    release(tile, "BRISC")
+    tile.run(10_000)
+    expected = max(STORES, (STORES / together - 4) * arch["riscv.l1_store"])  # the last four wait when the core has ended
+    assert expected <= int(tile.cores.records[BRISC]["clock"]) < 1.3 * expected
+
+
+def test_stores_of_cores_with_the_same_port_wait_for_each_other(tile):
+    """TRISC1 and TRISC2 share one (docs/hardware/l1.md#l1), TRISC0 has BRISC's."""
+    clocks = {}
+    for cores in (("TRISC0", "TRISC1"), ("TRISC1", "TRISC2")):
+        again = RegisterTile(load_arch(tile.arch), np.zeros_like(tile.l1), (1, 2), (1, 2))
+        for number, core in enumerate(cores):
+            stores = [store("sw", A0, A1, 16 * place) for place in range(64)]
+            put(again, ENTRIES[core], [*li(A1, RESULT + 0x400 * number), *stores, STAY])
+        release(again, *cores)
+        again.run(10_000)
+        clocks[cores] = max(int(again.cores.records[CORES.index(core)]["clock"]) for core in cores)
+    alone, shared = clocks.values()
+    assert 1.6 * alone < shared < 2.1 * alone
 
 
 def test_the_host_sees_configuration_and_clock(tile):

@@ -92,13 +92,14 @@ LOOP_LOADS = 8  # of L1 in a loop that is known to wait
 # cycle up to which lines have got their time; `icache_at`: (newest, oldest) line of each of `icache_sets` sets, `fetched`: the
 # line fetched last;
 # `print_value`, `print_extra`: of what it prints next (`tensim.sim.cores.coprocessor.memory_map`);
-# `loads`: how many loads of L1, `load_*`, it has done since the one at `poll_pc`, and nothing else of that kind
+# `loads`: how many loads of L1, `load_*`, it has done since the one at `poll_pc`, and nothing else of that kind;
+# `store_1` to `store_4`, `stored_at`: its last stores to L1 (`tensim.sim.cores.store_queue`)
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
         "action code address value to retired stall acted_at blocked_since changes "
         "poll_pc poll_address poll_value poll_state poll_changes poll_since watches told cause icache_at icache_sets fetched "
-        "loads print_value print_extra"
+        "loads print_value print_extra store_1 store_2 store_3 store_4 stored_at"
     ).split()]
     + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip
@@ -410,7 +411,9 @@ class BabyCores:
         return self.records.ctypes.data
 
 
-COUNTERS = "clock action retired stall changes poll_pc poll_since watches told cause loads".split()
+COUNTERS = (
+    "clock action retired stall changes poll_pc poll_since watches told cause loads store_1 store_2 store_3 store_4 stored_at"
+).split()
 
 
 class BabyText:

@@ -53,6 +53,7 @@ from tensim.sim.cores.coprocessor.tile_registers import (
 )
 from tensim.sim.cores.riscv.core_memory import loaded, put, size_of
 from tensim.sim.cores.riscv.instruction_results import LB, LBU, LH, LHU, LW, SB, SH, SW
+from tensim.sim.cores.store_queue import begin_store
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32
 from tensim.sim.engine.tables import table
@@ -402,5 +403,7 @@ def perform(c, cores_at, thread, now):
             return False
         if core.address >= c.l1_size:
             look_at_gates(c)
-    complete(core, now + (k.l1_store if core.action != LOAD and core.address < c.l1_size else 1))
+    if core.action != LOAD and core.address < c.l1_size:
+        now, _ = begin_store(k, c, core, 0 < thread < N_THREADS, core.address, now)  # TRISC1 and TRISC2 share a port
+    complete(core, now + 1)
     return True

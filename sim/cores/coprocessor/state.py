@@ -53,6 +53,7 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # from `first_stream` on are (`tile_registers`); `counter_written`: what a thread has written into one of them and who runs the tile
 # has not yet taken over, with `counter_thread`, `_buffer`, `_received` (or popped), `_value` and `_at`, the cycle;
 # `counter_delay`: cycles until others see a change; `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise;
+# `port0_*`, `port1_*`: of the cores' ports into L1 (`tensim.sim.cores.store_queue`);
 # `stepped`: the last cycle that was simulated; `tdma_at`: uint32[1024];
 # `n_cores`: RISC-V cores that run here, the threads' own or all five of the tile; `debug_at`: uint32[3072], registers for control,
 # debugging and status, 0 where no core reaches them; `niu_at`, `streams_at`, `ethernet_at`: likewise uint32[0x8000],
@@ -70,7 +71,7 @@ COPROCESSOR = np.dtype(
         "rwcs_at adcs_at gprs_at config_at thread_config_at semaphores_at mutexes_at "
         "buffers_at first_stream counter_written counter_thread counter_buffer counter_received counter_value counter_at "
         "counter_delay "
-        "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
+        "l1_stored l1_stored_at l1_stored_by port0_stores port1_stores port0_begun port1_begun tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at pc_buffers_at "
         "dst_access_16_as_32 n_cores debug_at niu_at streams_at ethernet_at asked asked_by asked_at "
         "written_at unknown_at printed printed_by cores_look "

@@ -12,7 +12,7 @@ before it looks at L1.  Cycles are counted per instruction in the rows of the li
 import numpy as np
 
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.local_memory import begin_load, begin_store
+from tensim.sim.cores.local_memory import begin_load, store
 from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import BROKEN, FAULTED, LOADED, PRINTED, REGISTER_BYTES, RESULT, RETRY, core_table
@@ -255,7 +255,7 @@ def interpret(machine, index, time):
                     fault = set_fault(core, _UNMOVED, TAINT_CONTROL, 0, 0)
                 elif now <= store_until and address >= reserved_end:
                     put(l1 + address, code, load_i64(second))
-                    issued, _ = begin_store(m, t, address, now)
+                    issued, _ = store(m, t, address, now)
                     cost = 1
                     if compute:
                         count_access(t, base, now, issued)
