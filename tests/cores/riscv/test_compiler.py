@@ -25,6 +25,7 @@ from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.riscv.traps import ARGUMENTS, OPCODE, Form, Service
 from tensim.sim.errors import KernelCompileError, UsageError
+from tests.cores.riscv.machine import OUT, cycles, run, words
 
 BUFFERS = ((0, 5, 32, 32), (1, 5, 32, 32), (16, 5, 32, 32))
 COMPUTE = (Processor.TRISC0, Processor.TRISC1, Processor.TRISC2)
@@ -298,6 +299,24 @@ NEWER_OBJECTS = {
 def test_objects_of_newer_releases_build(build, name):
     text = f'#include "api/dataflow/noc.h"\nvoid kernel_main() {{ Noc noc; {NEWER_OBJECTS[name]} }}'
     compile_kernel(build(text, compile_args=(0, 2, 2, 2048)))
+
+
+@pytest.mark.parametrize("size", [64, 512, 2080])
+def test_zeros_come_over_the_noc(build, size):
+    """From those that the firmware's map keeps, 512 bytes in a read: a core would take three cycles to store a word."""
+    text = f"""#include "api/dataflow/noc.h"
+    void kernel_main() {{
+        Noc noc;
+        CoreLocalMem<uint32_t> place({OUT});
+        auto words = reinterpret_cast<volatile uint32_t*>({OUT});
+        for (uint32_t i = 0; i <= {size} / 4; i++) words[i] = i + 1;
+        noc.async_write_zeros(place, {size});
+        noc.write_zeros_l1_barrier();
+    }}"""
+    stored = text.replace("noc.async_write_zeros", "// noc.async_write_zeros")
+    chips = [run(compile_kernel(build(one)).elf, "blackhole") for one in (text, stored)]
+    assert words(chips[0], size // 4 + 1) == [0] * (size // 4) + [size // 4 + 1]
+    assert cycles(chips[0]) - cycles(chips[1]) < 150 + size // 16
 
 
 def test_numbers_compare_by_their_bits_and_kernels_may_define_the_names(build):

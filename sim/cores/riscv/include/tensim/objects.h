@@ -431,13 +431,17 @@ public:
             remote_target(target, args), value, bytes, noc_, tensim::has(tensim::flags<options...>, NocOptions::POSTED),
             tensim::has(tensim::flags<options...>, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
     }
-    // Zeros in the own core's memory are stored; others are written from the zeros that the firmware's map keeps.
+    // From the zeros that the firmware's map keeps: the own core's memory reads them over the NoC, to others they are written.
     template <auto... options, class Target>
     TENSIM_INLINE void async_write_zeros(
         const Target& target, uint32_t bytes, const TargetArgs<Target>& args = {}, const NocOptVals& = {}) const {
         if constexpr (requires { noc_traits_t<Target>::local_target(target, args); }) {
-            auto words = reinterpret_cast<volatile uint32_t*>(local_target(target, args));
-            for (uint32_t i = 0; i < bytes / 4; i++) words[i] = 0;
+            const uint64_t zeros = get_noc_addr(MEM_ZEROS_BASE, noc_);
+            const uint32_t to = local_target(target, args), whole = bytes - bytes % MEM_ZEROS_SIZE;
+            if (whole > 0) tensim::post_noc_set_state(0, zeros, MEM_ZEROS_SIZE, noc_, 0, -1, tensim::read_trid);
+            for (uint32_t done = 0; done < whole; done += MEM_ZEROS_SIZE)
+                tensim::post_noc_read_with_state(uint32_t(zeros), to + done, 0, noc_, tensim::read_trid, 1);
+            if (bytes > whole) noc_async_read(zeros, to + whole, bytes - whole, noc_);
         } else {
             uint64_t address = remote_target(target, args);
             for (uint32_t done = 0; done < bytes; done += MEM_ZEROS_SIZE)
@@ -452,7 +456,7 @@ public:
         const Target& target, uint32_t bytes, const TargetArgs<Target>& args, const Zeros& zeros) const {
         noc_async_write(zeros.get_read_ptr(), remote_target(target, args), bytes, noc_);
     }
-    TENSIM_INLINE void write_zeros_l1_barrier() const {}
+    TENSIM_INLINE void write_zeros_l1_barrier() const { noc_async_read_barrier(noc_); }
     TENSIM_INLINE void write_zeros_dram_barrier() const { noc_async_write_barrier(noc_); }
 
     template <auto... options>
