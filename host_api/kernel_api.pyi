@@ -836,6 +836,8 @@ def mulsi3(a: Any, b: Any) -> Any:
     """Product of two integers."""
 my_x: Any
 my_y: Any
+def ncrisc_noc_read_with_transaction_id_flushed(noc: Any, transaction_id: Any) -> Any:
+    """1 if the reads of a transaction id have ended, else 0; does not wait."""
 def ne_binary_tile(idst0: Any, idst1: Any, odst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x != y (x of Dst[idst0], y of Dst[idst1], to Dst[odst])."""
 def ne_binary_tile_init(*arguments: Any, **options: Any) -> Any:

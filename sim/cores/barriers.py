@@ -99,6 +99,19 @@ def barrier(m, thread, now):
 
 
 @compiled()
+def reads_ended(m, thread):
+    """ncrisc_noc_read_with_transaction_id_flushed: 0 or 1 (never blocks), or -1 after a fault."""
+    t = threads_of(m)[thread]
+    noc, trid = argument(t, 0), argument(t, 1)
+    if not valid_noc(m, thread, noc, trid):
+        return -1
+    if barrier_open(m, thread, Barrier.READ_TRID, noc, trid) > 0:
+        return 0
+    finish_barrier(m, thread, Barrier.READ_TRID, noc, trid)
+    return 1
+
+
+@compiled()
 def transaction_returned(m, thread, now):
     """A count of the thread went down: end its barrier if that was the last one."""
     t = threads_of(m)[thread]

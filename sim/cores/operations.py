@@ -34,6 +34,7 @@ class Op(IntEnum):
     NOC_MULTICAST_INC = 19  # multicast address, increment, destinations, noc
     NOC_INC_ISSUED = 20  # reads, noc          counts reads that were issued with counted = 0
     RISCV_WAIT = 21  # cycles
+    NOC_READS_ENDED = 25  # noc, trid -> 0 or 1
     TIMESTAMP = 24  # -> the wall-clock register: cycles since the chip's reset
     # --- semaphores
     SEM_WAIT = 22  # L1 address, value
@@ -203,7 +204,7 @@ ARGUMENTS = {
     Op.NOC_READ: "quuusus", Op.NOC_WRITE: "uquusuus", Op.NOC_MULTICAST: "uquuuuu", Op.NOC_INLINE_WRITE: "quuuus",
     Op.NOC_ATOMIC_INC: "quuus", Op.NOC_BARRIER: "uus", Op.NOC_SET_STATE: "uquuuss", Op.NOC_READ_WITH_STATE: "quuusu",
     Op.NOC_WRITE_WITH_STATE: "uuuus", Op.NOC_MULTICAST_INC: "quuu", Op.NOC_INC_ISSUED: "uu", Op.RISCV_WAIT: "u",
-    Op.TIMESTAMP: "", Op.SEM_WAIT: "uu", Op.SEM_WAIT_MIN: "uu",
+    Op.TIMESTAMP: "", Op.NOC_READS_ENDED: "uu", Op.SEM_WAIT: "uu", Op.SEM_WAIT_MIN: "uu",
     Op.DST_ACQUIRE: "", Op.DST_COMMIT: "", Op.DST_WAIT: "", Op.DST_RELEASE: "",
     Op.UNPACK_A: "uuuuuu", Op.UNPACK_AB: "uuuuuuu", Op.UNPACK_MATMUL: "uuuuuuuu", Op.UNPACK_REUSE: "uuu",
     Op.MATH_COPY: "uu", Op.MATH_BINARY: "uuuuu", Op.MATH_MATMUL: "uuu", Op.MATH_REDUCE: "uuu",
@@ -211,7 +212,7 @@ ARGUMENTS = {
     Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
     Op.ZONE_BEGIN: "u", Op.ZONE_END: "u",
 }  # fmt: skip
-RESULTS = {Op.LOAD, Op.CB_PAGES_RESERVABLE, Op.CB_PAGES_AVAILABLE, Op.TIMESTAMP}
+RESULTS = {Op.LOAD, Op.CB_PAGES_RESERVABLE, Op.CB_PAGES_AVAILABLE, Op.NOC_READS_ENDED, Op.TIMESTAMP}
 
 # --- what an operation keeps its thread busy for: parameters of an architecture
 
@@ -233,6 +234,7 @@ COSTS = {
     Op.NOC_ATOMIC_INC: "riscv.issue.atomic",
     Op.NOC_MULTICAST_INC: "riscv.issue.atomic",
     Op.NOC_BARRIER: "riscv.issue.barrier_poll",
+    Op.NOC_READS_ENDED: "riscv.issue.barrier_poll",
     Op.NOC_SET_STATE: "riscv.issue.set_state",
     Op.NOC_READ_WITH_STATE: "riscv.issue.read_stateful",
     Op.NOC_WRITE_WITH_STATE: "riscv.issue.write_stateful",

@@ -7,7 +7,7 @@ record: numba takes 25 us to unpack a record.
 """
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.barriers import barrier, barrier_open
+from tensim.sim.cores.barriers import barrier, barrier_open, reads_ended
 from tensim.sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.local_memory import load_local, store_local
@@ -165,6 +165,9 @@ def data_operation(m, thread, now):
         return spin(m, thread, now)
     if op == Op.TIMESTAMP:
         return with_result(m, thread, now, m.timestamp, now)
+    if op == Op.NOC_READS_ENDED:
+        value = reads_ended(m, thread)
+        return NO_EVENT if value < 0 else with_result(m, thread, now, m.barrier_poll, value)
     if op == Op.NOC_SET_STATE:
         return set_state(m, thread, now)
     if op == Op.NOC_READ_WITH_STATE:

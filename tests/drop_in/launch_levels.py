@@ -23,7 +23,7 @@ def programs_of(chip, case, python):
     executed = _told(["device", "--dispatch", "fast", "--arch", chip, "--python", python], ["--", python], case)[
         "device"
     ]
-    made = _told(["ttnn", "--library", "--numerics", "off", "--arch", chip, "--python", python], [], case)["operations"]
+    made = _told(["ttnn", "--library", "--arch", chip, "--python", python], [], case)["operations"]
     launches = [one for one in executed["launches"] if one["end_cycles"] is not None and one["id"]]
     if [one["id"] for one in launches] != [operation["launch_id"] for operation in made]:
         return None

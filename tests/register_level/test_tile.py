@@ -130,7 +130,9 @@ def test_stores_to_l1_wait_for_its_port_and_merge_on_blackhole(tile, stride):
     )
     release(tile, "BRISC")
     tile.run(10_000)
-    expected = max(STORES, (STORES / together - 4) * arch["riscv.l1_store"])  # the last four wait when the core has ended
+    expected = max(
+        STORES, (STORES / together - 4) * arch["riscv.l1_store"]
+    )  # the last four wait when the core has ended
     assert expected <= int(tile.cores.records[BRISC]["clock"]) < 1.3 * expected
 
 

@@ -3,6 +3,7 @@
 A wait is over when its thread comes to its next operation: only then is it known what it has seen.
 """
 
+from tensim.sim.cores.barriers import barrier_open
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.clocks import follow, follow_ends, noc_lane_of, note_end, row_at, tick
 from tensim.sim.cores.checks.races import follow_word
@@ -50,6 +51,8 @@ def post(m, s, thread):
         buffer_end(m, s, thread, op, argument(t, 0), argument(t, 1))
     elif op == Op.NOC_BARRIER:
         wait(s, thread, op, argument(t, 0), argument(t, 1), argument(t, 2))
+    elif op == Op.NOC_READS_ENDED and barrier_open(m, thread, Barrier.READ_TRID, argument(t, 0), argument(t, 1)) == 0:
+        wait(s, thread, Op.NOC_BARRIER, Barrier.READ_TRID, argument(t, 0), argument(t, 1))
     elif op == Op.SEM_WAIT or op == Op.SEM_WAIT_MIN:
         wait(s, thread, Op.SEM_WAIT, argument(t, 0), 0, 0)
     elif FIRST_NOC_CALL <= op <= LAST_NOC_CALL:

@@ -234,6 +234,9 @@ OPERATIONS = {
     "cb_pop_front": operation(DM | UNPACK, Op.CB_POP_FRONT, "cb:s n:s", "cb n"),
     "cb_pages_reservable_at_back": operation(DM | PACK, Op.CB_PAGES_RESERVABLE, "cb:s n:s", "cb n", result="bool"),
     "cb_pages_available_at_front": operation(DM | UNPACK, Op.CB_PAGES_AVAILABLE, "cb:s n:s", "cb n", result="bool"),
+    "ncrisc_noc_read_with_transaction_id_flushed": operation(
+        DM, Op.NOC_READS_ENDED, "noc transaction_id", "noc transaction_id", result="bool"
+    ),
     "get_timestamp": operation(ANY_ROLE, Op.TIMESTAMP, "", "", result="uint64_t"),
     "riscv_wait": operation(ANY_ROLE, Op.RISCV_WAIT, "cycles", "cycles"),
     # --- no effect here: L1 is coherent in the model, waypoints only speak to a debugger

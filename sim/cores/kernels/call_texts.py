@@ -82,6 +82,7 @@ SECTIONS = {
         "noc_async_atomic_barrier": "Wait until all atomics are acknowledged.",
         "noc_async_full_barrier": "Wait for reads, writes and atomics.",
         "noc_async_read_barrier_with_trid": "Wait for the reads of transaction id `trid`.",
+        "ncrisc_noc_read_with_transaction_id_flushed": "1 if the reads of a transaction id have ended, else 0; does not wait.",
         "noc_async_write_barrier_with_trid": "Wait until the writes of transaction id `trid` are acknowledged.",
         "noc_async_write_flushed_with_trid": "Wait until the writes of transaction id `trid` have left the core.",
     },

@@ -135,6 +135,7 @@ TRANSFERS = [
     ("noc.async_full_barrier()", (Op.NOC_BARRIER, int(Barrier.FULL), 0)),
     # transaction ids; a set id stays for the calls after it
     ("noc_async_read_barrier_with_trid(3)", (Op.NOC_BARRIER, int(Barrier.READ_TRID), NOC, 3)),
+    ("ncrisc_noc_read_with_transaction_id_flushed(1, 3)", (Op.NOC_READS_ENDED, 1, 3)),
     ("noc_async_write_barrier_with_trid(3)", (Op.NOC_BARRIER, int(Barrier.WRITE_TRID), NOC, 3)),
     ("noc_async_write_flushed_with_trid(3)", (Op.NOC_BARRIER, int(Barrier.WRITE_FLUSHED_TRID), NOC, 3)),
     ("noc_async_read_set_trid(4)",),

@@ -135,6 +135,33 @@ def test_a_barrier_waits_for_its_transaction_id(device, noc):
     assert np.array_equal(read(device, HOME, NOTES, 8).view(np.uint32), data.view(np.uint32)[[0, 16]])
 
 
+@kernel
+def asks(x, y, noc):
+    """Looks again and again whether the reads of an id have ended, and counts how often they had not."""
+    noc_async_read_set_trid(1, noc)
+    noc_async_read(get_noc_addr(x, y, SOURCE), TARGET, 64, noc)
+    noc_async_read_set_trid(2, noc)
+    noc_async_read(get_noc_addr(x, y, SOURCE + 64), TARGET + 64, 8192, noc)
+    words, notes, looks = l1_ptr(TARGET, uint32), l1_ptr(NOTES, uint32), 0
+    while not ncrisc_noc_read_with_transaction_id_flushed(noc, 1):
+        looks += 1
+    notes[0], notes[1] = words[0], looks
+    while not ncrisc_noc_read_with_transaction_id_flushed(noc, 2):
+        looks += 1
+    notes[2], notes[3] = words[16], looks
+
+
+@pytest.mark.parametrize("noc", [0, 1])
+def test_a_look_at_a_transaction_id_does_not_wait(fresh_device, noc):
+    data = random_bytes(5)
+    write(fresh_device, (7, 7), SOURCE, data)
+    run(fresh_device, (asks, tt.CoreCoord(*HOME), [*physical(fresh_device, (7, 7)), noc]))
+    first, looks, second, all_looks = read(fresh_device, HOME, NOTES, 16).view(np.uint32).tolist()
+    assert [first, second] == data.view(np.uint32)[[0, 16]].tolist()
+    assert 3 < looks < all_looks < looks + 8192 // 4
+    assert not fresh_device.chip.oddities.rows()
+
+
 def test_data_of_another_transaction_id_is_not_there_yet(fresh_device):
     run(fresh_device, (two_ids, tt.CoreCoord(*HOME), [*physical(fresh_device, (7, 7)), 1, 0]))
     (one,) = fresh_device.chip.oddities.rows()

@@ -477,10 +477,7 @@ public:
     }
     TENSIM_INLINE void async_atomic_barrier() const { noc_async_atomic_barrier(noc_); }
     TENSIM_INLINE void async_full_barrier() const { noc_async_full_barrier(noc_); }
-    TENSIM_INLINE bool is_read_trid_flushed(uint32_t trid) const {
-        noc_async_read_barrier_with_trid(trid, noc_);
-        return true;
-    }
+    TENSIM_INLINE bool is_read_trid_flushed(uint32_t trid) const { return ncrisc_noc_read_with_transaction_id_flushed(noc_, trid); }
 
 private:
     // A kernel may describe an end point of its own, in the form of the library: src_addr and dst_addr by kind of address.

@@ -174,12 +174,6 @@ TENSIM_INLINE void dynamic_noc_local_state_init() {}
 
 TENSIM_INLINE void noc_async_read_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::read_trid = trid; }
 TENSIM_INLINE void noc_async_write_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::write_trid = trid; }
-// Whether the reads of a transaction id have ended: the call waits for them, so that a kernel which asks again and again
-// goes on at the same time.
-TENSIM_INLINE bool ncrisc_noc_read_with_transaction_id_flushed(uint32_t noc, uint32_t trid) {
-    noc_async_read_barrier_with_trid(trid, noc);
-    return true;
-}
 template <bool skip_ptr_update = false, bool skip_cmdbuf_chk = false>
 TENSIM_INLINE void noc_async_read_one_packet_with_state_with_trid(
     uint32_t base, uint32_t offset, uint32_t destination, uint32_t trid = 0, uint8_t noc = noc_index) {
