@@ -192,7 +192,6 @@ class RegisterTile(TileState):
                     run_tile(self.cluster_at, until, NO_TIME)
             has_begun = False
             reason = int(self._cluster["reason"][0])
-            self.record["l1_stored"] = 0
             if reason == ASKED:
                 self._answer()
                 if self.requests:

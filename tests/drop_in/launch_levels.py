@@ -19,7 +19,7 @@ QUANTILES = {"least": 0, "p10": 0.1, "median": 0.5, "p90": 0.9, "most": 1}
 
 
 def programs_of(chip, case, python):
-    """[(name, cores, cycles executed, cycles made)] of a case's programs; None where the library launched others by fast dispatch."""
+    """[(name, cores, cycles executed, cycles made)] of a case's programs; None where fast dispatch launched others."""
     executed = _told(["device", "--dispatch", "fast", "--arch", chip, "--python", python], ["--", python], case)[
         "device"
     ]

@@ -6,6 +6,7 @@ import pytest
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor import debug_registers
 from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
+from tensim.sim.cores.coprocessor.instruction_table import embedded, instructions
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_daisychain
 from tensim.sim.register_level import debug_interface as debug
@@ -275,6 +276,24 @@ def test_a_core_that_waits_for_l1_costs_nothing_and_is_woken_by_who_writes(tile)
     tile.write(flag, (1).to_bytes(4, "little"))
     tile.run(1_000_100)
     assert word(tile, RESULT) == 5 and 1_000_000 <= int(tile.cores.records[BRISC]["clock"]) < 1_000_050
+
+
+def test_a_core_that_goes_on_in_text_that_nobody_has_decoded_wakes_another(tile):
+    """The coprocessor may be ahead of both: all cores waited while it had something to do."""
+    table, go, flag, far = instructions(tile.arch), RESULT + 0x200, RESULT + 0x100, 4 * BLOCK_BYTES
+    put(tile, 0, waits_for(flag))
+    waits = waits_for(go)[: -len(writes(5))]
+    program = [*waits, *li(A1, flag), store("sw", A0, A1, 0), jump(far)]
+    put(tile, ENTRIES["TRISC0"], program)
+    put(tile, ENTRIES["TRISC0"] + 4 * (len(program) - 1) + far, [STAY])
+    recorded = [table["REPLAY"].word(load_mode=1, len=31), *[table["NOP"].word()] * 31]
+    put(tile, ENTRIES["TRISC1"], [*map(embedded, recorded), *[embedded(table["REPLAY"].word(len=31))] * 20, STAY])
+    release(tile, "BRISC", "TRISC0", "TRISC1")
+    tile.run(400)
+    assert tile.record["cycle"] > 500  # nothing that others do can change what it does until there
+    tile.take(go, (1).to_bytes(4, "little"), 410)
+    tile.run(10_000)
+    assert word(tile, RESULT) == 5
 
 
 def test_a_core_of_the_tile_wakes_another(tile):

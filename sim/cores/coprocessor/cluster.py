@@ -248,6 +248,10 @@ def run_cluster(c, cores_at, now, until, fuel):
             if core.action != PUSH and acts_outside(c, core) and at > now:
                 return OUTSIDE, at
             act(c, cores_at, first, at)
+        if (
+            c.l1_stored != 0 and c.debug_at != 0 and (c.fault | c.asked) != 0
+        ):  # what waits for it is told when it comes back
+            c.l1_stored, c.written_at = 0, happened
         if c.fault != 0 or has_state(c, cores_at, FAULTED):
             return FAULT, c.cycle
         if c.asked != NOTHING_ASKED:
