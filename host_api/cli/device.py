@@ -50,6 +50,7 @@ SHOWN = 20  # tiles of the printed report
     is_flag=True,
     help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
 )
+@click.option("--timeline", metavar="FILE", help="Write the launches as a trace that Perfetto opens.")
 @json_option
 def device(
     command: tuple[str, ...],
@@ -61,6 +62,7 @@ def device(
     dispatch: str,
     unknown_registers: str,
     print_env: bool,
+    timeline: str | None,
     json_to: str | None,
 ) -> None:
     """Run COMMAND with a simulated chip in the place of a card.
@@ -70,10 +72,12 @@ def device(
     """
     from tensim.drop_in.device import Options
     from tensim.drop_in.runner import place_of, run, wait
+    from tensim.drop_in.timeline import write_timeline
     from tensim.sim.host.wiring import BOARDS
     from tensim.ttnn.cards import card_of
 
     require_writable(json_to)
+    require_writable(timeline)
     if bool(command) == print_env:
         raise click.UsageError(
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
@@ -90,6 +94,8 @@ def device(
     place = place_of(arch if board is None else board.arch, settings, python, board)
     options = Options(numerics, dispatch, unknown_registers == "zero")
     status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)
+    if timeline:
+        write_timeline(result, timeline)
     if json_to:
         write_json({"status": status, "device": result}, json_to)
     if json_to != TO_STDOUT:
@@ -111,10 +117,13 @@ def _print(result: dict[str, Any] | None) -> None:
     click.echo(
         f"\n{result['arch']} {result['board']}: {cycles:,} cycles, {1e3 * result['seconds']:,.3f} ms at {clock} MHz"
     )
-    ended = [one for one in result["launches"] if one["end_cycles"] is not None]
+    launches = result["launches"]
+    by = "dispatcher" if any(one["by"] == "dispatcher" for one in launches) else "host"  # who launches dispatchers, too
+    ended = [one for one in launches if one["by"] == by and one["end_cycles"] is not None]
     if ended:
         times = [one["end_cycles"] - one["begin_cycles"] for one in ended]
-        gaps = [after["begin_cycles"] - before["end_cycles"] for before, after in itertools.pairwise(ended)]
+        pairs = [pair for pair in itertools.pairwise(ended) if pair[0]["chip"] == pair[1]["chip"]]
+        gaps = [after["begin_cycles"] - before["end_cycles"] for before, after in pairs]
         between = f", {statistics.median(gaps):,.0f} between two" if gaps else ""
         click.echo(
             f"  {len(ended)} launches: {statistics.median(times):,.0f} cycles in the median{between}; --json has all"

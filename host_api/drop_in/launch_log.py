@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 UPDATES = {"wormhole_b0": WORMHOLE_UPDATE, "blackhole": BLACKHOLE_UPDATE}
 LAUNCH_MESSAGES = 8  # of the ring
+BY_HOST = 1  # a message's mode; dispatchers' programs have 0
 READ_POINTER = -4  # of the ring of launch messages, as seen from its first message
 
 
@@ -39,8 +40,15 @@ class Launch:
     places: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """{"id", "cores", "begin_cycles", "end_cycles"}; the last is None for one that has not ended, as dispatchers never do."""
-        return {"id": self.identifier, "cores": self.cores, "begin_cycles": self.begin, "end_cycles": self.end}
+        """{"id", "by", "cores", "begin_cycles", "end_cycles"}; the last is None for one that has not ended."""
+        by = "host" if self.mode == BY_HOST else "dispatcher"
+        return {
+            "id": self.identifier,
+            "by": by,
+            "cores": self.cores,
+            "begin_cycles": self.begin,
+            "end_cycles": self.end,
+        }
 
 
 class LaunchLog:

@@ -48,6 +48,7 @@ def test_two_queues_events_and_a_trace_by_fast_dispatch(chip, tmp_path):
     ended = [one for one in device["launches"] if one["end_cycles"] is not None]
     assert len(ended) >= 1 + 2 * 5 and all(one["begin_cycles"] < one["end_cycles"] for one in ended)
     dispatchers, *programs = device["launches"]
+    assert [one["by"] for one in device["launches"]] == ["host"] + ["dispatcher"] * len(programs)
     assert dispatchers["cores"] < 8 and all(one["cores"] >= 64 for one in programs)
     # the two programs of a trace follow each other without the host
     pairs = [

@@ -40,7 +40,7 @@ def test_probes_of_other_things_are_left_out():
 
 def test_a_zone_lies_between_two_marks():
     text = text_of(Threads(headers=("eltwise_binary",), math=each_tile("work(tile);")))
-    marks = text.index("lone::mark(0xA);"), text.index("work(tile);"), text.index("lone::mark(0xB);")
+    marks = text.index("lone::begin();"), text.index("work(tile);"), text.index("lone::end(has_begun);")
     assert list(marks) == sorted(marks) and '#include "api/compute/eltwise_binary.h"' in text and "@" not in text
     assert zone_cycles([0xA0000000, 100, 0xB0000000, 350]) == 250
 

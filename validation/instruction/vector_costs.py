@@ -214,7 +214,7 @@ def measure(wanted, jobs, on_done=lambda done, of: None):
 def table_of(found):
     """{chip: {name: {form: {"call": [cycles with 16-bit Dst, with 32-bit], "init": the same}, "stands_in": text}}}.
 
-    A form that costs what the accurate one does is left out.
+    A form that costs what the accurate one does, to a cycle by which a slope is rounded, is left out.
     """
     return {chip: _entries(found, chip) for chip in FAMILIES}
 
@@ -229,12 +229,16 @@ def _entries(found, chip):
             if None in pairs:
                 continue
             costs = {kind: [pair[i] for pair in pairs] for i, kind in enumerate(("call", "init"))}
-            if form == ACCURATE or costs != entry[ACCURATE]:
+            if form == ACCURATE or not _alike(costs, entry[ACCURATE]):
                 entry[form] = costs
         if why:
             entry["stands_in"] = "; ".join(dict.fromkeys(why))
         entries[name] = entry
     return entries
+
+
+def _alike(some, others):
+    return all(abs(x - y) <= 1 for kind, costs in some.items() for x, y in zip(costs, others[kind], strict=True))
 
 
 def _pair(found, chip, wide, name, form, why):

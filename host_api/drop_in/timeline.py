@@ -1,0 +1,51 @@
+"""The launches of a chip at register level as a trace that Perfetto opens: a process for each chip, a track for who launches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from tensim.sim.output_files import write_output
+
+TRACKS = {"host": 0, "dispatcher": 1}  # by who launches
+
+
+def write_timeline(result: Mapping[str, Any] | None, path: str | PathLike[str]) -> None:
+    """Write the launches of a device's result, None when none was opened; those under way last to the end."""
+    events = [] if result is None else [*_names(result), *_spans(result)]
+    write_output(path, json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}))
+
+
+def _names(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What processes and tracks are called."""
+    events = []
+    for chip in range(result["chips"]):
+        name = f"{result['arch']} {result['board']}, chip {chip}"
+        events.append({"name": "process_name", "ph": "M", "pid": chip, "args": {"name": name}})
+        for by, track in TRACKS.items():
+            args = {"name": f"launched by the {by}"}
+            events.append({"name": "thread_name", "ph": "M", "pid": chip, "tid": track, "args": args})
+    return events
+
+
+def _spans(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    per_us, events = result["clock_mhz"], []
+    for one in result["launches"]:
+        begin, end = one["begin_cycles"], one["end_cycles"]
+        has_ended = end is not None
+        args = {"cores": one["cores"], "begin_cycles": begin, "end_cycles": end}
+        events.append(
+            {
+                "name": f"program {one['id']}" if has_ended else f"program {one['id']}, not ended",
+                "cat": "launch",
+                "ph": "X",
+                "pid": one["chip"],
+                "tid": TRACKS[one["by"]],
+                "ts": begin / per_us,
+                "dur": ((end if has_ended else result["cycles"]) - begin) / per_us,
+                "args": args,
+            }
+        )
+    return events
