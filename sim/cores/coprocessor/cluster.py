@@ -37,7 +37,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     still_waits,
 )
 from tensim.sim.cores.coprocessor.state import BRISC, N_THREADS, NOTHING_ASKED, coprocessor_table
-from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until, has_room_for_spans
+from tensim.sim.cores.coprocessor.units import has_room_for_spans, units_table
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
 from tensim.sim.engine.tables import table
@@ -75,10 +75,7 @@ def done_at(c, thread):
     """Cycle from which a thread has nothing left in the coprocessor, NO_TIME while its frontend holds words."""
     if not is_empty(c, thread):
         return NO_TIME
-    at = c.cycle
-    for unit in range(NO_UNIT):
-        at = max(at, busy_until(c, thread, unit))
-    return at
+    return max(c.cycle, units_table(c.units_at)[0].left[thread])
 
 
 @compiled()
@@ -140,15 +137,6 @@ def tell_of_l1(c, cores_at, at):
             if perform(c, cores_at, thread, woken):
                 core.stall += woken - core.blocked_since
                 run_ahead(c, cores_at, thread)
-
-
-@compiled()
-def has_state(c, cores_at, state):
-    """Is any core in a state?"""
-    for thread in range(c.n_cores):
-        if baby_table(cores_at)[thread].state == state:
-            return True
-    return False
 
 
 @compiled()
@@ -229,6 +217,8 @@ def run_cluster(c, cores_at, now, until, fuel):
     while fuel > 0 and has_room_for_spans(c):
         fuel -= 1
         first, at, states, wait_untold = survey(c, cores_at)
+        if states >> FAULTED & 1 != 0:
+            return FAULT, c.cycle
         happened = at
         if c.cycle < at:
             limit = until if states >> POLLING & 1 != 0 else NO_TIME
@@ -248,11 +238,11 @@ def run_cluster(c, cores_at, now, until, fuel):
             if core.action != PUSH and acts_outside(c, core) and at > now:
                 return OUTSIDE, at
             act(c, cores_at, first, at)
-        if (
-            c.l1_stored != 0 and c.debug_at != 0 and (c.fault | c.asked) != 0
-        ):  # what waits for it is told when it comes back
-            c.l1_stored, c.written_at = 0, happened
-        if c.fault != 0 or has_state(c, cores_at, FAULTED):
+        if not tells(c):
+            continue
+        if c.l1_stored != 0 and c.debug_at != 0 and (c.fault | c.asked) != 0:
+            c.l1_stored, c.written_at = 0, happened  # what waits for it is told when it comes back
+        if c.fault != 0:
             return FAULT, c.cycle
         if c.asked != NOTHING_ASKED:
             return ASKED, happened

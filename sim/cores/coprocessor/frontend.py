@@ -189,7 +189,7 @@ def is_next(c, thread, now, code):
     return code == NOTHING or load_u32(at + FIRST_AT + 4 * f.first_head) >> 24 == code
 
 
-@compiled()
+@compiled(forceinline=True)
 def step_mop(c, thread, now):
     """One cycle of the MOP expander; True when it has done something."""
     f, at = frontend_of(c, thread), frontend_at(c, thread)
@@ -222,7 +222,7 @@ def step_mop(c, thread, now):
     return True
 
 
-@compiled()
+@compiled(forceinline=True)
 def step_replay(c, thread):
     """One cycle of the replay expander; True when it has done something."""
     f, at = frontend_of(c, thread), frontend_at(c, thread)

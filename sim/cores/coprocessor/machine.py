@@ -34,6 +34,7 @@ from tensim.sim.cores.coprocessor.scalar_unit import execute_scalar, scalar_cycl
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, N_THREADS, counters
 from tensim.sim.cores.coprocessor.sync_unit import execute_sync, mutex_is_free
 from tensim.sim.cores.coprocessor.units import (
+    BLOCK_AT,
     CONFIG,
     MATRIX,
     MISCELLANEOUS,
@@ -42,6 +43,7 @@ from tensim.sim.cores.coprocessor.units import (
     PACK,
     SCALAR,
     SYNC,
+    UNIT_MASK,
     UNKNOWN,
     UNPACK_0,
     UNPACK_1,
@@ -180,6 +182,7 @@ def enter_unpacker(c, thread, word, now):
     u.free[UNPACK_1] = max(u.free[UNPACK_1], now + hold)
     u.free[unit] = max(u.free[unit], begin - fills)
     u.busy[thread, unit] = max(u.busy[thread, unit], end)
+    u.left[thread] = max(u.left[thread], end)
     u.issued[unit] += 1
     u.worked[unit] += end - begin
     if u.spans_at != 0:
@@ -280,11 +283,12 @@ def try_gate(c, thread, now):
         f.look_at = min(until, f.held_until)
         return f.held_until
     code = word >> 24
-    unit = int(u.unit_of[code])
+    instruction = u.instructions[code]
+    unit = instruction & UNIT_MASK
     if unit == UNKNOWN:
         stop(c, UNKNOWN_INSTRUCTION, thread, word, 0, 0)
         return NO_TIME
-    holds = u.blocked_by[unit]
+    holds = instruction >> BLOCK_AT
     if code == STALLWAIT:
         holds = BLOCK_ALL
     if blocked & holds != 0 or (code == NOP and blocked == BLOCK_ALL):
@@ -364,10 +368,4 @@ def step(c, now):
 @compiled()
 def is_done(c, thread, now):
     """Have all instructions of a thread left their units?  (ISA: TTSync.md, CoprocessorDoneCheck.)"""
-    if not is_empty(c, thread):
-        return False
-    u = units_table(c.units_at)[0]
-    for unit in range(NO_UNIT):
-        if u.busy[thread, unit] > now:
-            return False
-    return True
+    return is_empty(c, thread) and units_table(c.units_at)[0].left[thread] <= now

@@ -461,7 +461,8 @@ def pack(c, thread, word):
     if unknown:
         stop(c, UNKNOWN_MODE, thread, word, word >> 7 & 1, 0)
         return
-    datums = 0 if flush else (adc_of(c, thread, PACKERS, 1).x - adc.x + 1) * rows_each
+    counted = 0 if flush else adc_of(c, thread, PACKERS, 1).x - adc.x + 1
+    datums, each = counted * rows_each, ROW if rows_each == 1 else counted  # `each`: of each row that is read
     for packer in range(N_PACKERS):
         if packers >> packer & 1 == 0:
             continue
@@ -489,23 +490,21 @@ def pack(c, thread, word):
             stop(c, UNKNOWN_MODE, thread, word, column, datums)
             return
         done, planes = 0, max(field(c, bank, ROWS_PER_PLANE, 0), 1)
-        each = ROW if rows_each == 1 else datums // rows_each  # datums of each row that is read
+        rows, y, data, exponents = 0, state.y[packer], state.data[packer], state.exponents[packer]
         while done < datums:
             count = min(each, datums - done)
             if c.data_on != 0 and not pack_row(
-                c, thread, word, bank, packer, section, middle, nth_row(c, word, row, state.rows) & (DST_ROWS - 1), count,
-                state.y[packer], out_format, state.data[packer], state.exponents[packer],
+                c, thread, word, bank, packer, section, middle, nth_row(c, word, row, rows) & (DST_ROWS - 1), count, y,
+                out_format, data, exponents + rows,
             ):  # fmt: skip
                 return
             done += count
-            state.rows += 1
-            following = state.y[packer] + 1
-            state.y[packer] = following if following < planes else following % planes
-            size = datum_bits(out_format) * count // 8
-            state.data[packer] += size
-            state.exponents[packer] += 1
-            state.bytes += size
-        state.rows = 0 if packers >> (packer + 1) != 0 else state.rows
+            rows += 1
+            y = y + 1 if y + 1 < planes else 0 if y + 1 == planes else (y + 1) % planes
+            data += datum_bits(out_format) * count // 8
+        state.bytes += data - state.data[packer]
+        state.y[packer], state.data[packer], state.exponents[packer] = y, data, exponents + rows
+        state.rows = rows  # of the last packer: all have the same
         state.open[packer] = 0 if last or flush else 1
         if (last or flush) and c.data_on != 0:
             close_output(c, packer, out_format)

@@ -14,7 +14,7 @@ from tensim.sim.engine.tables import table
 (SYNC, UNPACK_0, UNPACK_1, MATRIX, PACK, VECTOR, SCALAR, CONFIG, MOVER, MISCELLANEOUS, NO_UNIT) = range(11)
 N_UNITS = 11
 UNIT_NAMES = "sync unpacker0 unpacker1 matrix packers vector scalar config mover counters none".split()
-UNKNOWN = 255
+UNKNOWN, UNIT_MASK, BLOCK_AT = 255, 255, 8
 _RESOURCES = {"SYNC": SYNC, "UNPACK": UNPACK_0, "MATH": MATRIX, "PACK": PACK, "SFPU": VECTOR, "THCON": SCALAR, "CFG": CONFIG,
               "XMOV": MOVER, "TDMA": MISCELLANEOUS, "NONE": NO_UNIT}  # fmt: skip
 # bits of STALLWAIT's block mask that hold up a unit's instructions (ISA: STALLWAIT.md)
@@ -23,12 +23,14 @@ _BLOCKED_BY = {SYNC: 1 << 1, UNPACK_0: 1 | 1 << 3, UNPACK_1: 1 | 1 << 3, MATRIX:
 DST_BLOCKS = 128  # of 8 rows
 
 # `free`: cycle from which a unit takes an instruction; `busy`: by thread, cycle until which the unit has one of its
-# instructions; `writes`: cycle until which an unpacker writes, `port`: until which both have their joint port to L1 taken;
+# instructions, `left`: until which any of them has (ISA: TTSync.md, CoprocessorDoneCheck); `writes`: cycle until which an unpacker
+# writes, `port`: until which both have their joint port to L1 taken;
 # `entered`: when an unpacker took its last instruction; `bank_wait`: by thread, cycle since which its instruction has waited for a
 # bank, -1 for none; `ahead`: cycles by which its next ones would be earlier if the unpackers had not waited for banks;
 # `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank;
 # `configured`: cycle from which the matrix unit has a thread's configuration; `dst_ready`: cycle from which a block of Dst can be
-# read; `issued`: instructions so far, `worked`: cycles of work, by unit;
+# read; `instructions`: by opcode, the unit and, from bit `BLOCK_AT` on, which bits of STALLWAIT's block mask hold it up;
+# `issued`: instructions so far, `worked`: cycles of work, by unit;
 # `flops`: of the matrix unit, those of a product once for all of its fidelity phases; for a timeline: `spans_at`, address of
 # SPAN[SPANS], 0 when nobody asks, `n_spans` in it, `newest`: the last one of each unit, -1 if it has none there
 SPAN = np.dtype([(name, np.int64) for name in "unit thread opcode start end".split()])
@@ -39,8 +41,7 @@ UNITS = np.dtype(
      ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
      ("configured", np.int64, N_THREADS), ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64),
      ("spans_at", np.int64), ("n_spans", np.int64), ("newest", np.int64, N_UNITS),
-     ("unit_of", np.uint8, 256),
-     ("blocked_by", np.int64, N_UNITS)]
+     ("left", np.int64, N_THREADS), ("instructions", np.int64, 256)]
 )  # fmt: skip
 units_table, span_table = table(UNITS), table(SPAN)
 
@@ -48,10 +49,10 @@ units_table, span_table = table(UNITS), table(SPAN)
 def make_units(arch):
     """UNITS[1] of idle units of a chip."""
     units = np.zeros(1, UNITS)
-    units["unit_of"] = UNKNOWN
+    units["instructions"] = UNKNOWN
     for code, instruction in by_opcode(arch).items():
-        units["unit_of"][0, code] = _RESOURCES[instruction.unit]
-    units["blocked_by"][0] = [_BLOCKED_BY[unit] for unit in range(N_UNITS)]
+        unit = _RESOURCES[instruction.unit]
+        units["instructions"][0, code] = _BLOCKED_BY[unit] << BLOCK_AT | unit
     units["newest"] = units["bank_wait"] = -1
     return units
 
@@ -68,6 +69,8 @@ def occupy(c, thread, unit, now, occupancy, latency):
     u = units_table(c.units_at)[0]
     u.free[unit] = now + occupancy
     u.busy[thread, unit] = max(u.busy[thread, unit], now + latency)
+    if unit != NO_UNIT:
+        u.left[thread] = max(u.left[thread], now + latency)
     u.issued[unit] += 1
     u.worked[unit] += occupancy
 
