@@ -74,7 +74,7 @@ class _Chip:
     """A chip that waits behind a socket for whoever opens it."""
 
     def __init__(self, place: Place, options: Options) -> None:
-        compile_tile()
+        compile_tile(place.arch.name)
         self._place, self._options = place, options
         self.device: RegisterDevice | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="tensim-")

@@ -16,7 +16,7 @@ from tensim.sim.cores.coprocessor.state import N_THREADS
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
-from tensim.sim.engine.entry_points import compute_event, run_tile
+from tensim.sim.engine.entry_points import RUN_TILE, compute_event
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 
 LAUNCH_WORDS = 0x40  # bytes
@@ -28,7 +28,7 @@ class Coprocessors:
     """Tiles of a chip at the instruction level.  `arrays`: of the machine (`tensim.sim.chip.arrays.MachineArrays`)."""
 
     def __init__(self, arch, arrays, semaphore_base):
-        compile_instruction_level()
+        compile_instruction_level(arch.name)
         self.arch, self._arrays, self._semaphore_base = arch, arrays, semaphore_base
         self._clusters = np.zeros(arrays.n_workers, CLUSTER)
         self.tiles, self._texts = {}, {}
@@ -48,7 +48,7 @@ class Coprocessors:
             self.tiles[worker] = tile
             cluster = self._clusters[worker]
             cluster["coprocessor_at"], cluster["cores_at"] = tile.address, tile.cores.address
-            cluster["run_at"] = run_tile.address
+            cluster["run_at"] = RUN_TILE[self.arch.name].address
         return self.tiles[worker]
 
     def prepare(self, slot, threads, program, tables, contexts):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from tensim.sim.cores.riscv.build_progress import told_line
 from tensim.sim.engine.cache import DIRECTORY
-from tensim.sim.engine.entry_points import check_event, compute_event, run, run_tile
+from tensim.sim.engine.entry_points import RUN_TILE, check_event, compute_event, run
 
 FIRST = "compiling the engine, once for this version of tensim"
 INSTRUCTIONS = "compiling the machine that executes Tensix instructions, once for this version of tensim"
@@ -32,14 +32,14 @@ def compile_once(check=False):
     in_turn(DIRECTORY / "compiling", lambda: run.is_compiled, work)
 
 
-def compile_instruction_level():
-    """Compile what executes Tensix instructions, likewise."""
-    _compile_parts((run_tile, compute_event))
+def compile_instruction_level(chip):
+    """Compile what executes the Tensix instructions of a chip (its name), likewise."""
+    _compile_parts((RUN_TILE[chip], compute_event))
 
 
-def compile_tile():
+def compile_tile(chip):
     """Compile what executes the instructions of one tile by itself."""
-    _compile_parts((run_tile,))
+    _compile_parts((RUN_TILE[chip],))
 
 
 def _compile_parts(parts):

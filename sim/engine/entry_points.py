@@ -90,7 +90,10 @@ l1_written = EntryPoint("loop.event_loop", "l1_written", 5)
 copy_regions = EntryPoint("engine.copies", "copy_regions", 2)
 take_writes = EntryPoint("engine.host_writes", "take_writes", 3)
 run_core = EntryPoint("cores.riscv.interpreter", "interpret", 3)
-run_tile = EntryPointApart(COPROCESSOR, "cores.coprocessor.cluster", "run_tile", 3)
+RUN_TILE = {  # by chip
+    "wormhole_b0": EntryPointApart(COPROCESSOR, "cores.coprocessor.cluster", "run_wormhole_tile", 3),
+    "blackhole": EntryPointApart(COPROCESSOR, "cores.coprocessor.cluster", "run_blackhole_tile", 3),
+}
 run_tiles = EntryPointApart(COPROCESSOR, "cores.coprocessor.together", "run_tiles", 1)
 compute_event = EntryPointApart(COPROCESSOR, "cores.coprocessor.compute_threads", "compute_event", 3)
 flit_event = EntryPoint("cores.niu.flits", "flit_event", 3)

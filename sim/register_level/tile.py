@@ -32,7 +32,7 @@ from tensim.sim.cores.coprocessor.tile_registers import ETHERNET, NIUS, STREAMS,
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.coprocessor.together import FUEL
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
-from tensim.sim.engine.entry_points import run_tile
+from tensim.sim.engine.entry_points import RUN_TILE
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import part_resets
 from tensim.sim.register_level.core_sets import TENSIX
@@ -189,7 +189,7 @@ class RegisterTile(TileState):
             if not has_begun:
                 self._cluster["fuel"] = FUEL
                 with suppress(SimulatorError):  # the record says so, too
-                    run_tile(self.cluster_at, until, NO_TIME)
+                    RUN_TILE[self.arch](self.cluster_at, until, NO_TIME)
             has_begun = False
             reason = int(self._cluster["reason"][0])
             if reason == ASKED:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tensim.sim.cores.coprocessor.together import TOGETHER
-from tensim.sim.engine.entry_points import run_tile, run_tiles
+from tensim.sim.engine.entry_points import RUN_TILE, run_tiles
 
 
 class TilesTogether:
@@ -29,5 +29,6 @@ class TilesTogether:
         self._names, self._of_names = set(names), [(name, self._tiles[name]) for name in names]
         self._clusters = np.array([tile.cluster_at for _, tile in self._of_names])
         self._left = np.zeros(len(names), np.uint8)
-        self._record[:] = (self._clusters.ctypes.data, len(names), 0, run_tile.address, self._left.ctypes.data)
+        run_at = RUN_TILE[self._of_names[0][1].arch].address
+        self._record[:] = (self._clusters.ctypes.data, len(names), 0, run_at, self._left.ctypes.data)
         self._record_at = self._record.ctypes.data

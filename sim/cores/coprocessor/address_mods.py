@@ -1,7 +1,7 @@
 """Addressing counters of matrix and vector instructions and how an instruction moves them on (ISA: RWCs.md)."""
 
 from tensim.sim.cores.coprocessor.registers import register
-from tensim.sim.cores.coprocessor.state import DST_ROWS, SRC_ROWS, WORMHOLE, rwc_table, thread_field
+from tensim.sim.cores.coprocessor.state import DST_ROWS, SRC_ROWS, WORMHOLE, chip_of, rwc_table, thread_field
 from tensim.sim.engine.compiled import compiled
 
 SRC_MASK, DST_MASK = SRC_ROWS - 1, DST_ROWS - 1
@@ -78,7 +78,7 @@ def apply_address_mod(c, thread, mode, with_fidelity):
     rwc, section = rwc_of(c, thread), mode
     if rwc.extra_addr_mod != 0 or thread_field(c, thread, SET_BASE, 0) != 0:
         section = (mode + 4) % SECTIONS
-    words = 2 * section if c.chip == WORMHOLE else section  # Wormhole's have a word for a bias count between them
+    words = 2 * section if chip_of(c) == WORMHOLE else section  # Wormhole's have a word for a bias count between them
     advance_src_a(c, thread, rwc, words)
     advance_src_b(c, thread, rwc, words)
     advance_dst(c, thread, rwc, section)

@@ -36,7 +36,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     polls,
     still_waits,
 )
-from tensim.sim.cores.coprocessor.state import BRISC, N_THREADS, NOTHING_ASKED, coprocessor_table
+from tensim.sim.cores.coprocessor.state import BRISC, N_THREADS, NOTHING_ASKED, blackhole_table, wormhole_table
 from tensim.sim.cores.coprocessor.units import has_room_for_spans, units_table
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
@@ -281,10 +281,8 @@ def push_words(c, cluster):
 
 
 @compiled()
-def run_tile(cluster_at, now, until):
-    """`run_cluster`, or `push_words`, for who has the address of a CLUSTER record; leaves reason and cycle there."""
-    cluster = cluster_table(cluster_at)[0]
-    c = coprocessor_table(cluster.coprocessor_at)[0]
+def run_tile(c, cluster, now, until):
+    """`run_cluster`, or `push_words`, of a CLUSTER record; leaves reason and cycle there."""
     cluster.reason, cluster.at = FAULT, RAISED  # unless it comes back from here
     look_at_gates(c)
     if cluster.words_at != 0:
@@ -292,4 +290,19 @@ def run_tile(cluster_at, now, until):
         cluster.reason = ALL_DONE
     else:
         cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
+
+
+@compiled()
+def run_wormhole_tile(cluster_at, now, until):
+    """`run_tile` for who has the address of the record, as machine code for Wormhole."""
+    cluster = cluster_table(cluster_at)[0]
+    run_tile(wormhole_table(cluster.coprocessor_at)[0], cluster, now, until)
+    return 0
+
+
+@compiled()
+def run_blackhole_tile(cluster_at, now, until):
+    """The same for Blackhole."""
+    cluster = cluster_table(cluster_at)[0]
+    run_tile(blackhole_table(cluster.coprocessor_at)[0], cluster, now, until)
     return 0

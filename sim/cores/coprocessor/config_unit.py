@@ -8,6 +8,7 @@ from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import N_CONFIG, N_THREAD_CONFIG, register
 from tensim.sim.cores.coprocessor.state import (
     BLACKHOLE,
+    chip_of,
     config_bank,
     config_word,
     field_word,
@@ -34,13 +35,13 @@ OR, AND, XOR, ADD, SUBTRACT = 0, 1, 2, 3, 7  # operations of CFGSHIFTMASK
 @compiled()
 def banked_words(c):
     """How many words of the configuration have two banks."""
-    return BANKED_WORDS[1] if c.chip == BLACKHOLE else BANKED_WORDS[0]
+    return BANKED_WORDS[1] if chip_of(c) == BLACKHOLE else BANKED_WORDS[0]
 
 
 @compiled()
 def config_words(c):
     """How many words a bank of the configuration has on this chip."""
-    return CONFIG_WORDS[1] if c.chip == BLACKHOLE else CONFIG_WORDS[0]
+    return CONFIG_WORDS[1] if chip_of(c) == BLACKHOLE else CONFIG_WORDS[0]
 
 
 @compiled()
@@ -67,7 +68,7 @@ def write_config(c, bank, index, value):
 def set_thread_config(c, thread, word):
     """SETC16."""
     index, value = word >> 16 & 0xFF, word & 0xFFFF
-    if index >= (THREAD_WORDS[1] if c.chip == BLACKHOLE else THREAD_WORDS[0]):
+    if index >= (THREAD_WORDS[1] if chip_of(c) == BLACKHOLE else THREAD_WORDS[0]):
         stop(c, CONFIG_INDEX, thread, word, index, 0)
         return
     store_32(c.thread_config_at + 4 * (thread * N_THREAD_CONFIG + index), value)
@@ -127,7 +128,7 @@ def execute_config(c, thread, word):
         shift = 8 * (code - RMWCIB0)
         mask, data = (word >> 16 & 0xFF) << shift, (word >> 8 & 0xFF) << shift
         put_config(c, bank, index, (data & mask) | (config_word(c, bank, index) & ~mask))
-    elif code == CFGSHIFTMASK and c.chip == BLACKHOLE:
+    elif code == CFGSHIFTMASK and chip_of(c) == BLACKHOLE:
         shift_mask(c, thread, word, bank, index)
     else:
         stop(c, UNKNOWN_INSTRUCTION, thread, word, 0, 0)

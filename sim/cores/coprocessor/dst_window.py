@@ -12,6 +12,7 @@ from tensim.sim.cores.coprocessor.state import (
     COLUMNS,
     DST_ROWS,
     N_THREADS,
+    chip_of,
     config_bank,
     dst32_row,
     field,
@@ -41,7 +42,7 @@ INT8_EXPONENT = 16  # that an 8-bit integer has in Dst (ISA: Dst.md)
 @compiled(inline="always")
 def in_window(c, thread, address):
     """Is it an address of Dst?"""
-    return c.chip == BLACKHOLE and thread < N_THREADS and WINDOW <= address < WINDOW_END
+    return chip_of(c) == BLACKHOLE and thread < N_THREADS and WINDOW <= address < WINDOW_END
 
 
 @compiled()

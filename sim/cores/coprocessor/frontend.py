@@ -7,7 +7,7 @@ cycle from which a word is there, so a RISC-V core may push ahead of the coproce
 import numpy as np
 
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_THREADS
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_THREADS, chip_of
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import in_cache_lines, load_i64, load_u32, store_32, store_64, zeros_in_cache_lines
 from tensim.sim.engine.tables import table
@@ -210,7 +210,7 @@ def step_mop(c, thread, now):
         f.first_count -= 1
         c.cores_look = 1
         if word >> 24 == MOP:
-            begin_mop(f, at, word, LOOP_MASKS[1] if c.chip == BLACKHOLE else LOOP_MASKS[0])
+            begin_mop(f, at, word, LOOP_MASKS[1] if chip_of(c) == BLACKHOLE else LOOP_MASKS[0])
             word = masked_word(f, at) if f.mop_template == 0 else looped_word(f, at)
             if word == NOTHING:
                 f.mop_on = 0

@@ -31,7 +31,7 @@ from tensim.sim.cores.coprocessor.mover import execute_mover
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.packers import execute_pack, packer_table
 from tensim.sim.cores.coprocessor.scalar_unit import execute_scalar, scalar_cycles
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, N_THREADS, counters
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, N_THREADS, chip_of, counters
 from tensim.sim.cores.coprocessor.sync_unit import execute_sync, mutex_is_free
 from tensim.sim.cores.coprocessor.units import (
     BLOCK_AT,
@@ -108,10 +108,10 @@ def matrix_unit_ready_at(c, thread, word, now):
     at = max(at, u.configured[thread])
     if m.holder != thread:
         at = max(at, m.held_until)
-    if at > now and c.chip == BLACKHOLE:
+    if at > now and chip_of(c) == BLACKHOLE:
         return at
     at = matrix_ready_at(c, thread, word, at)
-    if at > now and c.chip == BLACKHOLE:
+    if at > now and chip_of(c) == BLACKHOLE:
         m.holder, m.held_until = thread, at + 1
     return at
 
@@ -133,7 +133,7 @@ def ready_at(c, thread, word, unit, now):
         return matrix_unit_ready_at(c, thread, word, now)
     if unit == VECTOR:
         return vector_ready_at(c, thread, word, max(u.free[VECTOR], now))
-    if unit == NO_UNIT or word >> 24 == SETC16 or (unit == MISCELLANEOUS and c.chip != BLACKHOLE):
+    if unit == NO_UNIT or word >> 24 == SETC16 or (unit == MISCELLANEOUS and chip_of(c) != BLACKHOLE):
         return now
     return max(u.free[unit], now)
 
@@ -199,7 +199,7 @@ def enter_packers(c, thread, word, now):
     k = costs_table(c.costs_at)[0]
     execute_pack(c, thread, word)
     moved = packer_table(c.packers_at)[0]
-    rows = moved.rows if c.chip != BLACKHOLE else (moved.rows + 3) // 4
+    rows = moved.rows if chip_of(c) != BLACKHOLE else (moved.rows + 3) // 4
     cycles = max(max(rows, (moved.bytes + k.pack_bytes - 1) // k.pack_bytes), 1)
     occupy(c, thread, PACK, now, cycles, cycles + k.pack_latency)
 

@@ -8,7 +8,7 @@ from tensim.sim.cores.coprocessor.address_mods import rwc_of
 from tensim.sim.cores.coprocessor.dst_rows import dst_offset
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, SRC_ROWS, config_bank, field, thread_field
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, SRC_ROWS, chip_of, config_bank, field, thread_field
 from tensim.sim.cores.coprocessor.unpackers import bank_formats
 from tensim.sim.engine.compiled import compiled
 
@@ -33,7 +33,7 @@ NO_IMPLIED_A, NO_IMPLIED_B = register("DISABLE_IMPLIED_SRCA_FMT_Base"), register
 def format_of_a(c, thread, from_b):
     """Number of the format that stands for SrcA's; `from_b`: for an instruction that reads SrcB only, which takes its bank's."""
     bank = config_bank(c, thread)
-    if c.chip == BLACKHOLE and thread_field(c, thread, NO_IMPLIED_A, 0) == 0:
+    if chip_of(c) == BLACKHOLE and thread_field(c, thread, NO_IMPLIED_A, 0) == 0:
         return bank_formats(c, 1)[c.matrix_bank_b] if from_b else bank_formats(c, 0)[c.matrix_bank_a]
     return field(c, bank, A_VALUE, 0) if field(c, bank, A_OVERRIDE, 0) != 0 else field(c, bank, A_FORMAT, 0)
 
@@ -42,7 +42,7 @@ def format_of_a(c, thread, from_b):
 def format_of_b(c, thread):
     """Number of SrcB's format."""
     bank = config_bank(c, thread)
-    if c.chip == BLACKHOLE and thread_field(c, thread, NO_IMPLIED_B, 0) == 0:
+    if chip_of(c) == BLACKHOLE and thread_field(c, thread, NO_IMPLIED_B, 0) == 0:
         return bank_formats(c, 1)[c.matrix_bank_b]
     return field(c, bank, B_VALUE, 0) if field(c, bank, B_OVERRIDE, 0) != 0 else field(c, bank, B_FORMAT, 0)
 
@@ -95,7 +95,7 @@ def fidelity_phase(c, thread):
 @compiled()
 def address_mod_of(c, word):
     """The ADDR_MOD of an instruction that has one: two bits from bit 15, on Blackhole three from bit 14 (pools: 15)."""
-    if c.chip != BLACKHOLE:
+    if chip_of(c) != BLACKHOLE:
         return word >> 15 & 3
     code = word >> 24
     return word >> 15 & 7 if code == GMPOOL or code == GAPOOL else word >> 14 & 7
@@ -104,7 +104,7 @@ def address_mod_of(c, word):
 @compiled()
 def dst_row_of(c, thread, word):
     """Row of Dst that an instruction names, with counter and offsets; whoever takes several rows masks the low bits."""
-    mask = 0x7FF if c.chip == BLACKHOLE and (word >> 24 == MOVB2D or word >> 24 == MOVDBGB2D) else 0xFFF
+    mask = 0x7FF if chip_of(c) == BLACKHOLE and (word >> 24 == MOVB2D or word >> 24 == MOVDBGB2D) else 0xFFF
     return ((word & mask) + rwc_of(c, thread).dst + dst_offset(c, thread)) & 0x3FF
 
 

@@ -35,6 +35,7 @@ from tensim.sim.cores.coprocessor.state import (
     COLUMNS,
     DST_ROWS,
     SRC_ROWS,
+    chip_of,
     config_bank,
     dst32_row,
     field,
@@ -151,7 +152,7 @@ def source_to_dst(c, thread, word, from_b, dst, source, count, same_row, first_c
 @compiled()
 def move_a_to_dst(c, thread, word):
     """MOVA2D, MOVDBGA2D: one row or eight."""
-    mode = word >> 12 & (3 if c.chip == BLACKHOLE else 7)
+    mode = word >> 12 & (3 if chip_of(c) == BLACKHOLE else 7)
     rwc, source = rwc_of(c, thread), word >> 17 & 0x3F
     dst, source = dst_row_of(c, thread, word), src_row(source + rwc.src_a)
     matrix_of(c).last_src_a_row = source
@@ -164,7 +165,7 @@ def move_a_to_dst(c, thread, word):
 @compiled()
 def move_b_to_dst(c, thread, word):
     """MOVB2D: one row, four, or one to eight; with the first column for all."""
-    mode = word >> 11 & 7 if c.chip == BLACKHOLE else word >> 12 & 7
+    mode = word >> 11 & 7 if chip_of(c) == BLACKHOLE else word >> 12 & 7
     dst, source = dst_row_of(c, thread, word), src_row((word >> 17 & 0x3F) + rwc_of(c, thread).src_b)
     matrix_of(c).last_src_a_row = rwc_of(c, thread).src_a
     first_column = mode & 1 != 0
@@ -247,14 +248,14 @@ def mark_rows(c, first, count, wide, define):
 @compiled()
 def clear_fields(c, word):
     """(mode, 32-bit values, unmark) of ZEROACC."""
-    wide = word >> 18 & 1 if c.chip == BLACKHOLE else word >> 21 & 1
-    return word >> 19 & 3, wide, word >> 17 & 1 if c.chip == BLACKHOLE else word >> 18 & 1
+    wide = word >> 18 & 1 if chip_of(c) == BLACKHOLE else word >> 21 & 1
+    return word >> 19 & 3, wide, word >> 17 & 1 if chip_of(c) == BLACKHOLE else word >> 18 & 1
 
 
 @compiled()
 def tile_offset(c, thread, wide):
     """Groups of sixteen rows that Blackhole adds to ZEROACC's when the thread works on the second half of Dst."""
-    if c.chip != BLACKHOLE or field(c, config_bank(c, thread), ABSOLUTE_TILES, 0) != 0:
+    if chip_of(c) != BLACKHOLE or field(c, config_bank(c, thread), ABSOLUTE_TILES, 0) != 0:
         return 0
     offset = dst_offset(c, thread) + rwc_of(c, thread).dst
     if wide:
@@ -266,7 +267,7 @@ def tile_offset(c, thread, wide):
 def clear_dst(c, thread, word):
     """ZEROACC: mark one row, sixteen, half of Dst or all of it as undefined."""
     mode, wide, define = clear_fields(c, word)
-    if define != 0 and (mode != SIXTEEN_ROWS or c.chip != BLACKHOLE):
+    if define != 0 and (mode != SIXTEEN_ROWS or chip_of(c) != BLACKHOLE):
         stop(c, UNKNOWN_MODE, thread, word, mode, define)
     elif mode == ONE_ROW:
         mark_rows(c, dst_row_of(c, thread, word), 1, has_wide_dst(c, thread), False)

@@ -43,7 +43,7 @@ from tensim.sim.cores.coprocessor.matrix_state import (
     scratch_of,
 )
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, src_at
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of, src_at
 from tensim.sim.cores.numerics.exact_math import A_BITS, phase_offset
 from tensim.sim.cores.numerics.matrix_unit import (
     SPLIT_ROW,
@@ -69,7 +69,7 @@ ALL_BITS = 0x3FF
 @compiled()
 def unit_of(c, narrow, wide):
     """What `tensim.sim.cores.numerics.exact_math` needs to know of a core; phases and scratch area are not used here."""
-    return 1, narrow, 1 if wide else 0, 0 if c.chip == BLACKHOLE else 1, 0
+    return 1, narrow, 1 if wide else 0, 0 if chip_of(c) == BLACKHOLE else 1, 0
 
 
 @compiled()

@@ -24,7 +24,7 @@ from tensim.sim.cores.coprocessor.matrix_moves import (
 from tensim.sim.cores.coprocessor.matrix_pools import pool_maximum
 from tensim.sim.cores.coprocessor.matrix_products import combine_elements, multiply_matrices
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of
 from tensim.sim.engine.compiled import compiled
 
 MVMUL, DOTPV, GAPOOL, GMPOOL, ELWMUL, ELWADD, ELWSUB = opcodes("MVMUL DOTPV GAPOOL GMPOOL ELWMUL ELWADD ELWSUB")
@@ -106,7 +106,7 @@ def is_known(c, code):
     if is_product(code) or is_elementwise(code) or code == GMPOOL or MOVD2A <= code <= MOVB2A:
         return True
     if code == MOVDBGB2D:
-        return c.chip == BLACKHOLE
+        return chip_of(c) == BLACKHOLE
     if ZEROACC <= code <= MOVB2D or TRNSPSRCB <= code <= SHIFTXB:
         return True
     return code == CLREXPHIST or code == GATESRCRST or CLEARDVALID <= code <= INCRWC

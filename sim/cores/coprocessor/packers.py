@@ -16,6 +16,7 @@ from tensim.sim.cores.coprocessor.state import (
     BLACKHOLE,
     DST_ROWS,
     PACKERS,
+    chip_of,
     config_bank,
     config_word,
     dst32_row,
@@ -364,7 +365,7 @@ def output_address(c, bank, packer, section, adc, out_format):
             address += first
     moved = field(c, bank, FAR_BASE, 0) + adc.y * field(c, bank, FAR_Y, 0)
     moved += adc.z * field(c, bank, FAR_Z, 0) + adc.w * field(c, bank, FAR_W, 0)
-    address += moved >> 4 if c.chip == BLACKHOLE else moved & ~15
+    address += moved >> 4 if chip_of(c) == BLACKHOLE else moved & ~15
     exponents = (address & 0x1FFFF) << 4
     if out_format & 2 != 0:  # formats of fewer than 16 bits
         address += field(c, bank, EXPONENT_SECTION, section)
@@ -415,7 +416,7 @@ def step_counters(c, thread, mode):
 @compiled()
 def nth_row(c, word, row, n):
     """The n-th row that an instruction reads.  Blackhole: rows by the interfaces it selects, 16 apart in the strided mode."""
-    if c.chip != BLACKHOLE:
+    if chip_of(c) != BLACKHOLE:
         return row + n
     if word >> 17 & 1 != 0:
         return row + 16 * n
@@ -429,7 +430,7 @@ def nth_row(c, word, row, n):
 def selected(c, word):
     """(bit set of the packers of an instruction, rows that each count of datums stands for)."""
     mask = word >> 8 & 15
-    if c.chip != BLACKHOLE:
+    if chip_of(c) != BLACKHOLE:
         return (1 if mask == 0 else mask), 1
     rows = 4 if mask == 0 else (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3)
     return 1, rows
@@ -456,13 +457,15 @@ def pack(c, thread, word):
     packers, rows_each = selected(c, word)
     middle, state.bytes, state.rows = intermediate_format(c, bank), 0, 0
     unknown = word >> 7 & 1 != 0 or field(c, bank, FACE_MASKS, 0) != 0
-    if c.chip == BLACKHOLE:
+    if chip_of(c) == BLACKHOLE:
         unknown = unknown or word >> 13 & 3 != 0 or word >> 18 & 0x3F != 0 or word >> 2 & 3 != 0
     if unknown:
         stop(c, UNKNOWN_MODE, thread, word, word >> 7 & 1, 0)
         return
     counted = 0 if flush else adc_of(c, thread, PACKERS, 1).x - adc.x + 1
-    datums, each = counted * rows_each, ROW if rows_each == 1 else counted  # `each`: of each row that is read
+    datums, each = max(counted, 0) * rows_each, ROW if rows_each == 1 else counted  # `each`: of each row that is read
+    rows = (datums + ROW - 1) // ROW if rows_each == 1 else rows_each if datums > 0 else 0
+    state.rows = rows  # of each packer
     for packer in range(N_PACKERS):
         if packers >> packer & 1 == 0:
             continue
@@ -489,22 +492,22 @@ def pack(c, thread, word):
         if column != 0 and datums > 0:
             stop(c, UNKNOWN_MODE, thread, word, column, datums)
             return
-        done, planes = 0, max(field(c, bank, ROWS_PER_PLANE, 0), 1)
-        rows, y, data, exponents = 0, state.y[packer], state.data[packer], state.exponents[packer]
-        while done < datums:
-            count = min(each, datums - done)
-            if c.data_on != 0 and not pack_row(
-                c, thread, word, bank, packer, section, middle, nth_row(c, word, row, rows) & (DST_ROWS - 1), count, y,
-                out_format, data, exponents + rows,
-            ):  # fmt: skip
-                return
-            done += count
-            rows += 1
-            y = y + 1 if y + 1 < planes else 0 if y + 1 == planes else (y + 1) % planes
-            data += datum_bits(out_format) * count // 8
-        state.bytes += data - state.data[packer]
-        state.y[packer], state.data[packer], state.exponents[packer] = y, data, exponents + rows
-        state.rows = rows  # of the last packer: all have the same
+        planes = max(field(c, bank, ROWS_PER_PLANE, 0), 1)
+        if c.data_on != 0:
+            y, data, bits = state.y[packer], state.data[packer], datum_bits(out_format)
+            for n in range(rows):
+                count = min(each, datums - n * each)
+                if not pack_row(
+                    c, thread, word, bank, packer, section, middle, nth_row(c, word, row, n) & (DST_ROWS - 1), count, y,
+                    out_format, data, state.exponents[packer] + n,
+                ):  # fmt: skip
+                    return
+                y, data = (y + 1) % planes, data + bits * count // 8
+        size = datum_bits(out_format) * datums // 8
+        state.y[packer] = (state.y[packer] + rows) % planes
+        state.data[packer] += size
+        state.exponents[packer] += rows
+        state.bytes += size
         state.open[packer] = 0 if last or flush else 1
         if (last or flush) and c.data_on != 0:
             close_output(c, packer, out_format)

@@ -7,7 +7,7 @@ from tensim.sim.cores.coprocessor.config_unit import put_config
 from tensim.sim.cores.coprocessor.counter_unit import W, X, Y, Z, adc_of
 from tensim.sim.cores.coprocessor.faults import L1_ADDRESS, UNKNOWN_INSTRUCTION, UNKNOWN_MODE, UNMAPPED_REGISTER, stop
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_GPRS, N_THREADS, config_bank, read_gpr, write_gpr
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_GPRS, N_THREADS, chip_of, config_bank, read_gpr, write_gpr
 from tensim.sim.cores.coprocessor.tile_registers import load_register, store_register
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_u16, load_u32, store_16, store_32
@@ -196,7 +196,7 @@ def to_counters(c, thread, word):
 def to_config(c, thread, word):
     """REG2FLOP into the configuration of unpackers and packers."""
     index, register, bank = word >> 6 & 0x7F, word & 0x3F, config_bank(c, thread)
-    base = SCALAR_CONFIG[1] if c.chip == BLACKHOLE else SCALAR_CONFIG[0]
+    base = SCALAR_CONFIG[1] if chip_of(c) == BLACKHOLE else SCALAR_CONFIG[0]
     if word >> 22 & 3 != 0:
         put_config(c, bank, base + index, read_gpr(c, thread, register))
         return

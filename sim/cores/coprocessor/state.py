@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tensim.sim.cores.coprocessor.registers import N_CONFIG, N_THREAD_CONFIG, field_positions, register
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.compiled import Intrinsic, compiled, ir, types
 from tensim.sim.engine.memory import load_u16, load_u32, store_16, store_32
 from tensim.sim.engine.tables import table
 
@@ -80,6 +80,10 @@ COPROCESSOR = np.dtype(
 )  # fmt: skip
 
 coprocessor_table = table(COPROCESSOR)
+# The same record where machine code is made for one chip: what its first word would say is known
+CHIPS = ("wormhole_b0", "blackhole")
+_OF_A_CHIP = [np.dtype([(name, np.int64) for name in (chip, *COPROCESSOR.names[1:])]) for chip in CHIPS]
+wormhole_table, blackhole_table = (table(dtype) for dtype in _OF_A_CHIP)
 rwc_table, adc_table, semaphore_table = table(RWC), table(ADC), table(SEMAPHORE)
 words, halves, octets, counters = table(np.uint32), table(np.uint16), table(np.uint8), table(np.int64)
 
@@ -130,16 +134,29 @@ def make_coprocessor(arch, l1):
     for name in arrays._fields[1:]:
         record[f"{name}_at"] = getattr(arrays, name).ctypes.data
     arrays.semaphores["max"][list(BOUNDED_SEMAPHORES)] = 1
-    record["chip"] = {"wormhole_b0": WORMHOLE, "blackhole": BLACKHOLE}[arch]
+    record["chip"] = CHIPS.index(arch)
     record["l1_at"], record["l1_size"] = l1.ctypes.data, len(l1)
     record["data_on"], record["n_cores"], record["written_at"] = 1, N_THREADS, -1
     return arrays
 
 
+@Intrinsic
+def chip_of(typingctx, c):
+    """WORMHOLE or BLACKHOLE: a constant of machine code for one chip (`blackhole_table`), else what the record says."""
+    first = next(iter(c.fields))
+
+    def codegen(context, builder, signature, args):
+        if first in CHIPS:
+            return context.get_constant(types.int64, CHIPS.index(first))
+        return builder.load(builder.bitcast(args[0], ir.IntType(64).as_pointer()))
+
+    return types.int64(c), codegen
+
+
 @compiled()
 def position_of(c, register):
     """Where a field lies (`field_positions`): constants of the machine code where the field is named."""
-    return BLACKHOLE_POSITIONS[register] if c.chip == BLACKHOLE else WORMHOLE_POSITIONS[register]
+    return BLACKHOLE_POSITIONS[register] if chip_of(c) == BLACKHOLE else WORMHOLE_POSITIONS[register]
 
 
 @compiled()

@@ -5,7 +5,7 @@ STREAM_REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE adds to a word of STREAM_REMOTE_DE
 STREAM_REMOTE_DEST_BUF_SIZE sets them all: tt-metal's dispatcher counts workers by them that are done.
 """
 
-from tensim.sim.cores.coprocessor.state import BLACKHOLE
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_32
 
@@ -35,7 +35,7 @@ def effect_of(chip, register, value):
 def store_stream(c, place, value):
     """A core writes a word to the registers of the streams, `place` bytes behind the first."""
     stream_at = c.streams_at + place - place % STREAM_BYTES
-    first, count, adds, amount = effect_of(c.chip, place % STREAM_BYTES // 4, value)
+    first, count, adds, amount = effect_of(chip_of(c), place % STREAM_BYTES // 4, value)
     for register in range(first, first + count):
         at = stream_at + 4 * register
         store_32(at, (load_u32(at) + amount) & COUNT_MASK if adds else amount)

@@ -12,7 +12,7 @@ from tensim.sim.cores.coprocessor.cluster import ALL_DONE, CLUSTER, COUNTER, FAU
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
 from tensim.sim.cores.coprocessor.state import N_THREADS
 from tensim.sim.cores.coprocessor.tile_state import TileState
-from tensim.sim.engine.entry_points import run_tile
+from tensim.sim.engine.entry_points import RUN_TILE
 from tensim.sim.errors import SimulatorError
 
 L1_BYTES = {"wormhole_b0": 1464 * 1024, "blackhole": 1536 * 1024}
@@ -42,7 +42,7 @@ class Tile(TileState):
             return self.cycle
         cluster["coprocessor_at"], cluster["fuel"] = self.address, limit
         cluster["words_at"], cluster["words"], cluster["words_thread"] = words.ctypes.data, len(words), thread
-        run_tile(cluster.ctypes.data, 0, NO_TIME)
+        RUN_TILE[self.arch](cluster.ctypes.data, 0, NO_TIME)
         self._check(int(cluster["reason"][0]))
         taken, end = int(cluster["words_taken"][0]), int(cluster["at"][0])
         if taken < len(words) or end < 0:
@@ -57,7 +57,7 @@ class Tile(TileState):
         cluster["coprocessor_at"], cluster["cores_at"], now = self.address, self.cores.address, 0
         while True:
             cluster["fuel"] = FUEL
-            run_tile(cluster.ctypes.data, now, NO_TIME)
+            RUN_TILE[self.arch](cluster.ctypes.data, now, NO_TIME)
             reason, cycle = int(cluster["reason"][0]), int(cluster["at"][0])
             if reason == ALL_DONE:
                 return cycle

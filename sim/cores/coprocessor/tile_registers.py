@@ -14,7 +14,7 @@ from tensim.sim.cores.coprocessor.debug_registers import (
     store_debug_register,
 )
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES
+from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, chip_of
 from tensim.sim.cores.coprocessor.stream_registers import STREAM_BYTES, store_stream
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
@@ -36,7 +36,7 @@ def counter_of(c, address):
     """2 * circular buffer, + 1 for its popped pages, whose counter a stream register is; NO_COUNTER for another register."""
     buffer, register = (address - STREAMS) // STREAM_BYTES - c.first_stream, (address - STREAMS) % STREAM_BYTES // 4
     received, acknowledged = RECEIVED[0], ACKNOWLEDGED[0]
-    if c.chip == BLACKHOLE:
+    if chip_of(c) == BLACKHOLE:
         received, acknowledged = RECEIVED[1], ACKNOWLEDGED[1]
     if not 0 <= buffer < N_CIRCULAR_BUFFERS or (register != received and register != acknowledged):
         return NO_COUNTER
@@ -63,8 +63,8 @@ def is_command(c, address):
     """Is it a register whose writing sets something off: NOC_CMD_CTRL or NOC_CLEAR_OUTSTANDING_REQ_CNT of an NIU, the command of
     an Ethernet tile's queue, what fills its instruction RAM?"""
     if address >= ETHERNET:
-        return address & 0xFFF == 4 or (c.chip != BLACKHOLE and address == WORMHOLE_RAM_LOAD)
-    if c.chip == BLACKHOLE:
+        return address & 0xFFF == 4 or (chip_of(c) != BLACKHOLE and address == WORMHOLE_RAM_LOAD)
+    if chip_of(c) == BLACKHOLE:
         place = address & 0x7FF
         return place == 0x40 or place == 0x60
     place = address & 0x3FF

@@ -22,6 +22,7 @@ from tensim.sim.cores.coprocessor.state import (
     DST_ROWS,
     N_THREADS,
     SRC_ROWS,
+    chip_of,
     config_bank,
     config_word,
     counters,
@@ -280,10 +281,10 @@ def speed_of(c, bank, unit, data_format, tilize):
         return 16
     if tilize:
         mode = 2
-    elif c.chip == BLACKHOLE and field(c, bank, DEFAULT_SPEED_0, 0) == 0:
+    elif chip_of(c) == BLACKHOLE and field(c, bank, DEFAULT_SPEED_0, 0) == 0:
         mode = 3 if bits == 8 else 2
     speed = 16 << min(mode, 3)
-    return 2 * speed if c.chip == BLACKHOLE and mode == 2 and bits >= 16 else speed
+    return 2 * speed if chip_of(c) == BLACKHOLE and mode == 2 and bits >= 16 else speed
 
 
 @compiled()
@@ -318,10 +319,10 @@ def first_target(c, thread, unit, bank, context, to_dst, out_format):
     return out - SHIFTED_ROWS * ROW if unit == 0 else out
 
 
-@compiled()
-def unpack(c, thread, word):
-    """UNPACR: see the module."""
-    unit, bank = word >> 23 & 1, config_bank(c, thread)
+@compiled(forceinline=True)
+def unpack(c, unit, thread, word):
+    """UNPACR of an unpacker, which is a constant where it is called: so are the places of its fields."""
+    bank = config_bank(c, thread)
     if word >> 2 & 1 != 0 or word >> 5 & 1 != 0:  # row search; a repeated row
         stop(c, UNKNOWN_MODE, thread, word, word & 0x24, 0)
         return
@@ -374,7 +375,7 @@ def unpack(c, thread, word):
     first_datum = ((across.w * z_dim + across.z) * y_dim + plane.y) * x_dim + plane.x
     count = adc_of(c, adc, unit, 1).x + 1 - plane.x
     bit_address = 8 * address + first_datum * bits
-    row_datums = 32 if c.chip == BLACKHOLE and tilize and bits > 8 else ROW
+    row_datums = 32 if chip_of(c) == BLACKHOLE and tilize and bits > 8 else ROW
     stride = 2 * bits  # bytes of a row of 16
     if tilize:
         stride = (shifts & 15) << 4 | (shifts >> 4 & 15) << 8 | (shifts >> 8 & 15) << 12
@@ -475,7 +476,7 @@ def unpack_nothing(c, thread, word):
     out_format = field(c, bank, _of(unit, OUT_FORMAT_0, OUT_FORMAT_1), 0)
     kind, clear, value = word & 3, word >> 2 & 3, 0
     both, gives = word >> 4 & 1, word >> 8 & 1
-    if c.chip == BLACKHOLE:
+    if chip_of(c) == BLACKHOLE:
         if clear == 3 and kind == CLEAR:
             value = field(c, bank, CLEAR_VALUE[0] if unit == 0 else CLEAR_VALUE[1], 0) >> 13
         gives |= int(word >> 6 & 3 == 3)
@@ -519,7 +520,10 @@ def execute_unpack(c, thread, word):
     """Carry out an instruction of the unpackers."""
     code = word >> 24
     if code == UNPACR:
-        unpack(c, thread, word)
+        if word >> 23 & 1 == 0:
+            unpack(c, 0, thread, word)
+        else:
+            unpack(c, 1, thread, word)
     elif code == UNPACR_NOP:
         unpack_nothing(c, thread, word)
     else:

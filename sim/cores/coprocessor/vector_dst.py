@@ -17,7 +17,16 @@ from tensim.sim.cores.coprocessor.dst_rows import (
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.matrix_formats import EIGHT_BIT_EXPONENT
 from tensim.sim.cores.coprocessor.registers import register
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, DST_ROWS, config_bank, dst32_row, field, thread_field, words
+from tensim.sim.cores.coprocessor.state import (
+    BLACKHOLE,
+    DST_ROWS,
+    chip_of,
+    config_bank,
+    dst32_row,
+    field,
+    thread_field,
+    words,
+)
 from tensim.sim.cores.coprocessor.vector_lanes import gather_16, scatter_16
 from tensim.sim.cores.coprocessor.vector_operations import (
     and_bit,
@@ -172,7 +181,7 @@ def load_lanes(c, v, thread, word, mode, address, d):
     values, config = row_at(v, VALUES), row_at(v, LANE_CONFIG)
     if mode == FP32 or mode == INT32 or mode == INT32_ALL or mode == INT32_SM:
         gather_wide(c, v, address, odd)
-        if mode == INT32_SM and c.chip != BLACKHOLE:
+        if mode == INT32_SM and chip_of(c) != BLACKHOLE:
             load_32(values, mask, values, values, values, 0)
             to_complement(target, mask, values, values, values, 0)
         else:
@@ -185,7 +194,7 @@ def load_lanes(c, v, thread, word, mode, address, d):
             load_bf16(target, mask, values, values, values, 0)
         elif mode == INT8:
             load_magnitude(target, mask, values, values, values, 127)
-        elif mode == INT8_COMP and c.chip != BLACKHOLE:
+        elif mode == INT8_COMP and chip_of(c) != BLACKHOLE:
             load_magnitude(values, mask, values, values, values, 1023)
             to_complement(target, mask, values, values, values, 0)
         elif mode == LO16_ONLY:
@@ -229,14 +238,14 @@ def stored_value(c, v, thread, word, mode, source, values):
     elif mode == FP32:
         flush_denormals(values, every, source, source, source, 0)
         store_32(values, every, values, values, values, 0)
-    elif mode == INT32 or mode == INT32_ALL or (mode == INT32_SM and c.chip == BLACKHOLE):
+    elif mode == INT32 or mode == INT32_ALL or (mode == INT32_SM and chip_of(c) == BLACKHOLE):
         store_32(values, every, source, source, source, 0)
     elif mode == INT32_SM:
         to_sign_magnitude(values, every, source, source, source, 0)
         store_32(values, every, values, values, values, 0)
     elif mode == INT8:
         store_int8(values, every, source, source, source, 0)
-    elif mode == INT8_COMP and c.chip != BLACKHOLE:
+    elif mode == INT8_COMP and chip_of(c) != BLACKHOLE:
         to_sign_magnitude(values, every, source, source, source, 0)
         store_int8(values, every, values, values, values, 0)
     elif mode == LO16_ONLY or mode == UINT16 or mode == HI16:
@@ -286,7 +295,7 @@ def store_lanes(c, v, thread, word, mode, address, source):
 @compiled()
 def address_fields(c, word):
     """(immediate, ADDR_MOD) of SFPLOAD, SFPSTORE and SFPLOADMACRO; Blackhole's have a bit more for the latter."""
-    if c.chip == BLACKHOLE:
+    if chip_of(c) == BLACKHOLE:
         return word & 0x1FFF, word >> 13 & 7
     return word & 0x3FFF, word >> 14 & 3
 

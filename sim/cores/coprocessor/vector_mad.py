@@ -4,7 +4,7 @@ Blackhole adds signs to SFPMAD, SFPADD and SFPMUL, and SFPMUL24 (ttsim 1.10, ten
 """
 
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, words
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of, words
 from tensim.sim.cores.coprocessor.vector_operations import (
     copy_sign,
     from_8_bits,
@@ -34,7 +34,7 @@ RESULT, X, FACTOR, TERM, CHOICE, NAMED = range(SPARE, SPARE + 6)
 @compiled()
 def multiply_add(c, target, mask, a, b, addend, signs):
     """target = a * b + addend by the chip's arithmetic.  `signs`: Blackhole's, bit 0 negates the product, bit 1 the addend."""
-    if c.chip == BLACKHOLE:
+    if chip_of(c) == BLACKHOLE:
         multiply_add_b(target, mask, a, b, addend, signs)
     else:
         multiply_add_w(target, mask, a, b, addend, signs)

@@ -1,7 +1,7 @@
 """Instructions of the vector unit that move data between registers or lanes: SFPSWAP, SFPTRANSP, SFPSHFT2 (ISA)."""
 
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_MODE, stop
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, words
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of, words
 from tensim.sim.cores.coprocessor.vector_lanes import swapped_lanes
 from tensim.sim.cores.coprocessor.vector_operations import (
     and_bit,
@@ -144,7 +144,7 @@ def shuffle(c, v, thread, word, mode, immediate, b, source, d, target):
         remember(v, d, source)
         move(target, mask, spare, spare, spare, 0)
     elif mode == SHIFT:
-        rotated(v, source, spare, 0 if c.chip == BLACKHOLE else row_at(v, SHUFFLED))
+        rotated(v, source, spare, 0 if chip_of(c) == BLACKHOLE else row_at(v, SHUFFLED))
         move(target, mask, spare, spare, spare, 0)
     elif mode == BY_REGISTER:
         shift(target, mask, source, row_at(v, b), source, 0)

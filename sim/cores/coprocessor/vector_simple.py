@@ -5,7 +5,7 @@ What is Blackhole's own: vendor's simulator (ttsim 1.10, tensix.cpp).
 
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of
 from tensim.sim.cores.coprocessor.vector_arithmetic import HIDDEN, MAGNITUDE
 from tensim.sim.cores.coprocessor.vector_config import configure, special_register
 from tensim.sim.cores.coprocessor.vector_flags import (
@@ -106,8 +106,8 @@ def integers(c, v, code, word, mode, b, operand, d, target):
         if d < FIRST_CONSTANT:
             flags_of_sign(v, target, mask, mode & 4 == 0, mode & 8 != 0)
     elif code == SFPSHFT:
-        right = c.chip == BLACKHOLE and mode & 2 != 0
-        value = operand if c.chip == BLACKHOLE and mode & 4 != 0 else b
+        right = chip_of(c) == BLACKHOLE and mode & 2 != 0
+        value = operand if chip_of(c) == BLACKHOLE and mode & 4 != 0 else b
         if mode & IMMEDIATE and right:
             shift_immediate_arithmetic(target, mask, operand, value, operand, immediate)
         elif mode & IMMEDIATE:
@@ -203,9 +203,9 @@ def convert(c, v, thread, word, mode, operand, target):
         numbers = row_at(v, RANDOM)
         cast_at_random(target, mask, operand, numbers, operand, 0)
         next_random_numbers(v, mask)
-    elif c.chip == BLACKHOLE and mode == 2:
+    elif chip_of(c) == BLACKHOLE and mode == 2:
         absolute_integer(target, mask, operand, operand, operand, 0)
-    elif c.chip == BLACKHOLE and mode == 3:
+    elif chip_of(c) == BLACKHOLE and mode == 3:
         cast_complement(target, mask, operand, operand, operand, 0)
     else:
         stop(c, UNKNOWN_MODE, thread, word, mode, 0)
@@ -268,9 +268,9 @@ def execute_simple(c, v, thread, code, word, mode, b_number, c_number, d, target
         transpose(v)
     elif code == SFPCONFIG:
         configure(v, mode, d, word >> 8 & 0xFFFF)
-    elif c.chip == BLACKHOLE and (code == SFPLE or code == SFPGT):
+    elif chip_of(c) == BLACKHOLE and (code == SFPLE or code == SFPGT):
         compare(c, v, thread, word, mode, b, operand, d, target)
-    elif c.chip == BLACKHOLE and code == SFPARECIP:
+    elif chip_of(c) == BLACKHOLE and code == SFPARECIP:
         if mode == 0:
             approximate_reciprocal(target, mask, operand, operand, operand, 0)
         else:

@@ -12,7 +12,7 @@ from tensim.sim.cores.coprocessor.costs import costs_table
 from tensim.sim.cores.coprocessor.dst_rows import mark_written
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, config_bank, counters, field
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of, config_bank, counters, field
 from tensim.sim.cores.coprocessor.vector_dst import address_fields, is_wide, lanes_address, resolved_mode
 from tensim.sim.cores.coprocessor.vector_macro import is_settled, macro_steps
 from tensim.sim.cores.coprocessor.vector_mad import INDIRECT_A, INDIRECT_D, SFPLUT, SFPLUTFP32
@@ -85,7 +85,7 @@ def late_lregs(word):
 @compiled()
 def has_scoreboard(c, thread):
     """Whether the unit itself waits for results."""
-    return c.chip == BLACKHOLE and field(c, config_bank(c, thread), NO_SCOREBOARD, 0) == 0
+    return chip_of(c) == BLACKHOLE and field(c, config_bank(c, thread), NO_SCOREBOARD, 0) == 0
 
 
 @compiled()
@@ -124,7 +124,7 @@ def vector_cost(c, thread, word):
         while lregs != 0:
             ready[lowest_bit(lregs)] = c.cycle + latency
             lregs &= lregs - 1
-    if word >> 24 == SFPSWAP or (late != 0 and word >> 24 == SFPSHFT2 and c.chip == BLACKHOLE):
+    if word >> 24 == SFPSWAP or (late != 0 and word >> 24 == SFPSHFT2 and chip_of(c) == BLACKHOLE):
         v.free_at = start + k.vector_hold
     elif word >> 24 == SFPNOP:
         v.free_at = c.cycle + 1

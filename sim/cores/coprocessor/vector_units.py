@@ -2,7 +2,7 @@
 
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, chip_of
 from tensim.sim.cores.coprocessor.vector_dst import (
     address_fields,
     lanes_address,
@@ -46,7 +46,7 @@ def sub_unit_of(code):
 @compiled()
 def exists(c, code):
     """Whether the chip's vector unit has an opcode."""
-    return SFPLOAD <= code < SFPLE or (c.chip == BLACKHOLE and SFPLE <= code <= SFPARECIP)
+    return SFPLOAD <= code < SFPLE or (chip_of(c) == BLACKHOLE and SFPLE <= code <= SFPARECIP)
 
 
 @compiled(inline="always")
@@ -67,7 +67,7 @@ def has_b(c, word):
     code = word >> 24
     if (SFPMAD <= code <= SFPMUL) or code == SFPMUL24 or code == SFP_STOCH_RND or code == SFPSHFT2:
         return True
-    return c.chip == BLACKHOLE and (code == SFPAND or code == SFPOR) and word & 1 == 1
+    return chip_of(c) == BLACKHOLE and (code == SFPAND or code == SFPOR) and word & 1 == 1
 
 
 @compiled(inline="always")

@@ -5,7 +5,14 @@ Blackhole's bits of the condition mask: p_stall of tt-llk (ttnn 0.81.1).
 """
 
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, NO_WAIT, SEMAPHORE_WAIT, STALL_WAIT, frontend_of
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, BY_UNPACKERS, counters, semaphore_table
+from tensim.sim.cores.coprocessor.state import (
+    BLACKHOLE,
+    BY_MATRIX_UNIT,
+    BY_UNPACKERS,
+    chip_of,
+    counters,
+    semaphore_table,
+)
 from tensim.sim.cores.coprocessor.units import (
     CONFIG,
     MATRIX,
@@ -33,7 +40,7 @@ DEFAULT_BLACKHOLE = 0x1F  # units that hold instructions of the thread, as on Wo
 @compiled()
 def translated(c, mask):
     """A condition mask in the bits above."""
-    if c.chip != BLACKHOLE:
+    if chip_of(c) != BLACKHOLE:
         return mask if mask != 0 else DEFAULT_CONDITION
     mask = mask if mask != 0 else DEFAULT_BLACKHOLE
     result = 0

@@ -8,7 +8,7 @@ import pytest
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, CLUSTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
 from tensim.sim.cores.coprocessor.instruction_table import CHIPS
-from tensim.sim.engine.entry_points import run_tile
+from tensim.sim.engine.entry_points import RUN_TILE
 from tensim.sim.errors import SimulatorError
 from tests.cores.coprocessor.thread_programs import loaded, outcome
 
@@ -23,7 +23,7 @@ def run_looking(tile):
     while cycle <= LIMIT:
         tile.parts["frontends"]["look_at"] = tile.parts["frontends"]["move_at"] = 0
         cluster["fuel"] = 1
-        run_tile(cluster.ctypes.data, cycle, NO_TIME)
+        RUN_TILE[tile.arch](cluster.ctypes.data, cycle, NO_TIME)
         reason, cycle = int(cluster["reason"][0]), max(cycle, int(cluster["at"][0]))
         if reason == ALL_DONE:
             return int(cluster["at"][0])
