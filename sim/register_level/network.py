@@ -253,7 +253,8 @@ class Network:
             self.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
         elif what == packets.LEFT:
             if request.kind == "write":
-                self.at(tile.coordinates, cycle, lambda cycle: _leave(tile, request, cycle))
+                told = cycle + (self._arch["noc.multicast_sent_cycles"] if request.is_broadcast else 0)
+                self.at(tile.coordinates, told, lambda cycle: _leave(tile, request, cycle))
         elif what == packets.AT_TARGET:
             self._reach(transfer, tag, cycle, number, index)
         else:

@@ -134,12 +134,15 @@ def left_command_buffer(m, index, now):
 
 @compiled()
 def tail_left(m, index, now):
-    """The tail of a packet leaves its NIU at the packet's cycle `left`: its source may be reused from then on."""
+    """The tail of a packet leaves its NIU at the packet's cycle `left`: its source may be reused from then on.
+
+    Of a multicast, which has no target of its own in the flit model, the NIU tells later.
+    """
     x = transactions_of(m)[index]
     if x.stage != TO_TARGET or (x.kind != WRITE and x.kind != INLINE):
         return
     counters = noc_counters_of(m, x.thread, x.noc)
-    left = packets_of(m)[index].left
+    left = packets_of(m)[index].left + (m.multicast_sent if x.target < 0 else 0)
     if x.posted != 0:
         counters.posted_unsent -= 1
         counters.posted_flush_at = max(counters.posted_flush_at, left)

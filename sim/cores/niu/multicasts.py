@@ -101,7 +101,7 @@ def issue_multicast(m, thread, now):
         counters.writes_unsent += 1
         carry_multicast(m, WRITE, thread, noc, chain, address, count, is_open, keep, now + cost)
     else:
-        counters.write_flush_at = max(counters.write_flush_at, free)
+        counters.write_flush_at = max(counters.write_flush_at, free + m.multicast_sent)
     counters.writes_out += n
     counters.command_free[buffer] = left
     if m.flit_model_at == 0:
