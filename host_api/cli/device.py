@@ -6,12 +6,15 @@ import itertools
 import shlex
 import statistics
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tensim.cli.options import arch_option, json_option, key_values, overrides_option
 from tensim.cli.output import TO_STDOUT, require_writable, write_json
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
 
 SHOWN = 20  # tiles of the printed report
 
@@ -51,6 +54,11 @@ SHOWN = 20  # tiles of the printed report
     help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
 )
 @click.option("--timeline", metavar="FILE", help="Write the launches as a trace that Perfetto opens.")
+@click.option(
+    "--timeline-units",
+    metavar="X-Y[,X-Y]",
+    help="With it, what the units of these workers do, by the report's names of tiles.",
+)
 @json_option
 def device(
     command: tuple[str, ...],
@@ -63,6 +71,7 @@ def device(
     unknown_registers: str,
     print_env: bool,
     timeline: str | None,
+    timeline_units: str | None,
     json_to: str | None,
 ) -> None:
     """Run COMMAND with a simulated chip in the place of a card.
@@ -78,6 +87,8 @@ def device(
 
     require_writable(json_to)
     require_writable(timeline)
+    if timeline_units and not timeline:
+        raise click.UsageError("--timeline-units writes into a timeline: name its file, --timeline FILE")
     if bool(command) == print_env:
         raise click.UsageError(
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
@@ -92,7 +103,8 @@ def device(
         )
     settings = card_of(mesh) | key_values(overrides, "--set")
     place = place_of(arch if board is None else board.arch, settings, python, board)
-    options = Options(numerics, dispatch, unknown_registers == "zero")
+    units = _workers(timeline_units, place.arch)
+    options = Options(numerics, dispatch, unknown_registers == "zero", units)
     status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)
     if timeline:
         write_timeline(result, timeline)
@@ -101,6 +113,17 @@ def device(
     if json_to != TO_STDOUT:
         _print(result)
     raise click.exceptions.Exit(status)
+
+
+def _workers(text: str | None, arch: Arch) -> tuple[tuple[int, int], ...]:
+    """Names of workers: X-Y, several behind commas.  UsageError for what is none."""
+    known = {f"{x}-{y}": (x, y) for x, y in arch.kernel_coords}
+    wanted = text.split(",") if text else []
+    for name in wanted:
+        if name not in known:
+            first, last = list(known)[0], list(known)[-1]
+            raise click.UsageError(f"{name!r} is no worker of {arch.name}, which go from {first} to {last}")
+    return tuple(known[name] for name in dict.fromkeys(wanted))
 
 
 def _print_environment(variables: Mapping[str, str]) -> None:

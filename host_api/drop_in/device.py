@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensim.drop_in.launch_log import LaunchLog
 from tensim.library.descriptions import dispatching_tiles, ethernet_channels, ethernet_tiles
+from tensim.sim.cores.coprocessor.instruction_table import by_opcode
+from tensim.sim.cores.coprocessor.units import UNIT_NAMES
 from tensim.sim.register_level import base_firmware
 from tensim.sim.register_level.chip import RegisterChip
 from tensim.sim.register_level.mesh import RegisterMesh
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tensim.library.mailboxes import Layout
     from tensim.library.server import ChipsHostMemory
     from tensim.sim.arch import Arch
@@ -30,12 +34,13 @@ WORK_CYCLES = 2000  # between two looks whether the host says anything
 class Options(NamedTuple):
     """How a chip runs.  `numerics`: exact, fast or off; `dispatch`: of tt-metal's programs, by the host (slow) or by kernels.
 
-    `lenient`: registers that are not modelled read as zero.
+    `lenient`: registers that are not modelled read as zero; `units`: names of the workers whose units tell what they do and when.
     """
 
     numerics: str = "exact"
     dispatch: str = SLOW
     lenient: bool = False
+    units: tuple[tuple[int, int], ...] = ()
 
 
 class RegisterDevice:
@@ -75,6 +80,9 @@ class RegisterDevice:
             )
             for number in range(1 if wiring is None else len(wiring.ports))
         ]
+        self._telling = [(number, chip.tile(*name)) for number, chip in enumerate(self.chips) for name in options.units]
+        for _, tile in self._telling:
+            tile.tell_spans()
         self.launches = [LaunchLog(arch.name, layout) for _ in self.chips]
         for chip, log in zip(self.chips, self.launches, strict=True):
             chip.observer = log
@@ -127,7 +135,7 @@ class RegisterDevice:
     def result(self) -> dict[str, Any]:
         """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions
         of cores, what those out of reset do at the end, work of units; launches; payloads of links; registers that are not
-        modelled."""
+        modelled; what units did and when, of the tiles that tell."""
         cycles, clock = self.whole.now, self.arch.clock_mhz
         tiles = [
             {"chip": number, "place": tile.place, "cores": tile.retired, "standing": tile.standing,
@@ -145,4 +153,17 @@ class RegisterDevice:
             "arch": self.arch.name, "board": self.arch.board, "chips": len(self.chips), "clock_mhz": clock, "cycles": cycles,
             "seconds": cycles / (clock * 1e6), "tiles": tiles, "launches": launches, "links": links, "errors": self.errors,
             "unknown_registers": sorted({address for tile in every for address in tile.unknown}),
+            "units_told": [
+                {"chip": number, "place": tile.place, "spans": spans_as_json(self.arch.name, tile.told_spans)}
+                for number, tile in self._telling
+            ],
         }  # fmt: skip
+
+
+def spans_as_json(chip: str, spans: np.ndarray) -> list[dict[str, Any]]:
+    """[{"unit", "thread", "name", "begin_cycles", "end_cycles"}] of `units.SPAN` records; equal instructions in a row are one."""
+    names = {code: instruction.name for code, instruction in by_opcode(chip).items()}
+    return [
+        {"unit": UNIT_NAMES[unit], "thread": thread, "name": names[opcode], "begin_cycles": start, "end_cycles": end}
+        for unit, thread, opcode, start, end in spans.tolist()
+    ]

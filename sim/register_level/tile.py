@@ -186,6 +186,7 @@ class RegisterTile(TileState):
             self.now = until
             return
         while True:
+            self.keep_spans()
             if not has_begun:
                 self._cluster["fuel"] = FUEL
                 with suppress(SimulatorError):  # the record says so, too

@@ -1,17 +1,26 @@
 """The trace of launches that `tensim device --timeline` writes."""
 
 import json
+import os
 import subprocess
 import sys
 
-from tensim.drop_in.timeline import write_timeline
+import numpy as np
+import pytest
 
+from tensim.drop_in.device import spans_as_json
+from tensim.drop_in.timeline import write_timeline
+from tensim.sim.cores.coprocessor.units import MATRIX, PACK, SPAN
+
+PYTHON = os.environ.get("TENSIM_LIBRARY_PYTHON")
 LAUNCHES = [
     {"chip": 0, "id": 0, "by": "host", "cores": 2, "begin_cycles": 2000, "end_cycles": None},
     {"chip": 0, "id": 7, "by": "dispatcher", "cores": 64, "begin_cycles": 5000, "end_cycles": 6000},
     {"chip": 1, "id": 7, "by": "dispatcher", "cores": 64, "begin_cycles": 5500, "end_cycles": 6500},
 ]
-RESULT = {"arch": "wormhole_b0", "board": "n300", "chips": 2, "clock_mhz": 1000, "cycles": 9000, "launches": LAUNCHES}
+RESULT = {
+    "arch": "wormhole_b0", "board": "n300", "chips": 2, "clock_mhz": 1000, "cycles": 9000, "launches": LAUNCHES, "units_told": [],
+}  # fmt: skip
 
 
 def events_of(result, path):
@@ -33,6 +42,43 @@ def test_each_launch_is_a_span_of_its_chip_and_of_who_launched_it(tmp_path):
         "wormhole_b0 n300, chip 0",
         "wormhole_b0 n300, chip 1",
     }
+
+
+def test_a_tile_that_tells_is_a_process_with_a_track_for_each_unit(tmp_path):
+    spans = np.array([(MATRIX, 1, 0x26, 5000, 5008), (PACK, 2, 0x41, 5010, 5030), (MATRIX, 1, 0x26, 5020, 5024)], SPAN)
+    told = [{"chip": 1, "place": "18-20", "spans": spans_as_json("wormhole_b0", spans)}]
+    events = events_of(RESULT | {"units_told": told}, tmp_path / "units.json")
+    (process,) = (one["pid"] for one in events if one["args"].get("name") == "chip 1, tile 18-20")
+    tracks = {
+        one["tid"]: one["args"]["name"] for one in events if one["pid"] == process and one["name"] == "thread_name"
+    }
+    found = [
+        (tracks[one["tid"]], one["name"], one["ts"], one["dur"], one["args"]["thread"])
+        for one in events if one["pid"] == process and one["ph"] == "X"
+    ]  # fmt: skip
+    assert found == [
+        ("matrix", "MVMUL", 5, 0.008, 1),
+        ("packers", "PACR", 5.01, 0.02, 2),
+        ("matrix", "MVMUL", 5.02, 0.004, 1),
+    ]
+
+
+def refusal(*options, folder):
+    """What `tensim device` says when it does not start."""
+    command = [sys.executable, "-m", "tensim", "device", "--arch", "blackhole", *options, "--", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=folder)
+    assert done.returncode == 2
+    return done.stderr
+
+
+def test_units_without_a_timeline_are_refused(tmp_path):
+    assert "name its file" in refusal("--timeline-units", "1-2", folder=tmp_path)
+
+
+@pytest.mark.skipif(PYTHON is None, reason="no interpreter that has ttnn")
+def test_units_of_what_is_no_worker_are_refused(tmp_path):
+    said = refusal("--timeline", "t.json", "--timeline-units", "1-2,99-2", folder=tmp_path)
+    assert "'99-2' is no worker of blackhole, which go from 1-2 to" in said
 
 
 def test_a_command_that_opens_no_device_leaves_an_empty_trace(tmp_path):

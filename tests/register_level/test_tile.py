@@ -7,6 +7,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor import debug_registers
 from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.cores.coprocessor.instruction_table import embedded, instructions
+from tensim.sim.cores.coprocessor.units import SPANS
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_daisychain
 from tensim.sim.register_level import debug_interface as debug
@@ -414,3 +415,23 @@ def test_an_override_takes_the_place_of_a_pc_buffer(tile):
     release(tile, "BRISC", "TRISC1")
     tile.run(2_000)
     assert word(tile, RESULT) == 5 and word(tile, RESULT + 4) == 7
+
+
+def test_units_tell_more_than_there_is_room_for(tile):
+    """Alternating instructions make a span each; the tile runs on when their room is full, and a reset takes nothing away."""
+    codes = [instructions(tile.arch)[name].opcode << 24 for name in ("ZEROACC", "SETRWC")]
+    program = [embedded(code) for code in codes * 40]
+    turns = SPANS // 40
+    put(
+        tile,
+        ENTRIES["TRISC0"],
+        [*li(A0, turns), *program, addi(A0, A0, -1), branch("bne", A0, ZERO, "turn")[0](-4 * len(program) - 4), STAY],
+    )
+    tile.tell_spans()
+    release(tile, "TRISC0")
+    tile.run(1_000_000)
+    spans = tile.told_spans
+    assert len(spans) == 2 * 40 * turns > SPANS
+    assert (np.diff(spans["start"]) >= 0).all() and set(spans["opcode"].tolist()) == {code >> 24 for code in codes}
+    tile.power_on()
+    assert len(tile.told_spans) == len(spans)

@@ -48,6 +48,7 @@ class TileState:
         self.buffers = np.zeros((N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64) if buffers is None else buffers
         self.cores = BabyCores(local_bytes, arch["riscv.icache_bytes"])
         self._costs, self._numerics = make_costs(arch), (data, fast)
+        self._spans, self._told = None, []
         self.power_on()
 
     def power_on(self):
@@ -63,7 +64,8 @@ class TileState:
             self.record[f"{name}_at"] = part.ctypes.data
         self.reset_vector_unit()
         self.record["data_on"], self.record["fast"] = self._numerics
-        self._spans = None
+        if self._spans is not None:
+            self.parts["units"]["spans_at"] = self._spans.ctypes.data
 
     def reset_vector_unit(self):
         """Make the vector unit as after reset."""
@@ -74,6 +76,19 @@ class TileState:
         if self._spans is None:
             self._spans = np.zeros(SPANS, SPAN)
             self.parts["units"]["spans_at"] = self._spans.ctypes.data
+
+    def keep_spans(self):
+        """Put aside what the units have told, so that they have room to tell more."""
+        units = self.parts["units"][0]
+        if self._spans is not None and units["n_spans"]:
+            self._told.append(self._spans[: units["n_spans"]].copy())
+            units["n_spans"], units["newest"] = 0, -1
+
+    @property
+    def told_spans(self):
+        """What the units have told so far: SPAN records."""
+        self.keep_spans()
+        return np.concatenate(self._told) if self._told else np.zeros(0, SPAN)
 
     @property
     def address(self):
