@@ -7,7 +7,9 @@ import pytest
 
 from tensim.sim.errors import TensimError
 from tensim.validation.firmware import rows as firmware
-from tensim.validation.firmware.rounds import FIRST, ROUNDS, launches
+from tensim.validation.firmware.rounds import FIRST, PRODUCTS, ROUNDS, launches
+from tensim.validation.firmware.traced_products import FIELDS, per_run
+from tensim.validation.gemm.blocks import SIZES
 from tensim.validation.library_process import output_of
 from tensim.validation.rows import Row, Skip
 
@@ -70,3 +72,40 @@ def test_a_library_that_fails_is_told_by_its_error(said, why):
     with pytest.raises(TensimError, match=why):
         output_of([sys.executable, "-c", f"import sys; sys.stderr.write({said!r}); sys.exit(3)"])
     assert output_of([sys.executable, "-c", "print('done')"]) == "done\n"
+
+
+PRODUCT = {
+    "report_generation": "2026-07", "chip": "P150", "config_mode": "manual", "M": "640", "K": "704", "N": "704", "grid_x": "11",
+    "grid_y": "10", "dtype": "BFLOAT8_B", "math_fidelity": "LoFi", "use_trace": "True", "in0_sharded": "True",
+    "out_sharded": "True", "in0_memory": "L1", "in1_memory": "DRAM", "out_memory": "L1", "in0_block_w_tiles": "2",
+    "per_core_M_tiles": "2", "per_core_N_tiles": "2", "out_block_h_tiles": "2", "out_block_w_tiles": "2",
+    "out_subblock_h_tiles": "1", "out_subblock_w_tiles": "2", "inference_time_avg_ns": "10864.73",
+    "derived_trisc1_kernel_cycles": "12941",
+}  # fmt: skip
+
+
+def product(**changed):
+    return firmware.read(Row("g.csv:1", 2, PRODUCT | changed), "products")
+
+
+def test_a_product_is_what_its_row_states():
+    stated = product().spec[1]
+    assert (stated.board, stated.grid, stated.shape) == ("p150", (11, 10), (640, 704, 704))
+    assert dict(stated.blocks) == {name: 2 for name in SIZES} | {"subblock_h": 1} and FIELDS.keys() == set(SIZES)
+    plain = {name: "" for name in PRODUCT if name.endswith("_tiles") or name.endswith("_sharded")}
+    chosen = product(config_mode="out_of_box", in0_memory="DRAM", out_memory="DRAM", **plain)
+    assert chosen.spec[1].blocks == () and chosen.group == "blackhole/out_of_box/products"
+    assert chosen.measured == 10864.73
+
+
+@pytest.mark.parametrize(("changed", "why"), [({"use_trace": "False"}, "host"), ({"K": "7040"}, "minutes")])
+def test_products_without_a_trace_and_long_ones_are_left_out(changed, why):
+    with pytest.raises(Skip, match=why):
+        product(**changed)
+
+
+def test_the_time_of_a_product_is_that_between_runs_of_its_trace():
+    starts = [0, *(50_000 + 100 * n for n in range(PRODUCTS))]
+    assert per_run(starts) == 100.0
+    with pytest.raises(TensimError, match=f"{PRODUCTS} launches, {PRODUCTS + 1} were expected"):
+        per_run(starts[1:])

@@ -1,12 +1,11 @@
 """`tensim validate firmware`: the published time per traced program, with tt-metal's own prefetcher, dispatchers and firmware.
 
-Rows are those of `tensim.validation.dispatch.rows`, whose model of dispatch is fitted to them.  Here the library of the wheel
-makes the commands, and the kernels that read them are executed (`tensim device --dispatch fast`): nothing is fitted to the rows.
+Rows are those of `tensim.validation.dispatch.rows`, whose model of dispatch is fitted to them, and short products of the GEMM FLOPS
+report.  Here the library of the wheel makes the commands, and the kernels that read them are executed (`tensim device --dispatch
+fast`): nothing is fitted to the rows.
 """
 
 import json
-import sys
-import tempfile
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -15,12 +14,18 @@ from tensim.library.environment import find_library
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import TensimError
 from tensim.validation.dispatch.rows import ARCHS, parse
+from tensim.validation.firmware import traced_products
+from tensim.validation.firmware.device_run import begun
 from tensim.validation.firmware.rounds import FIRST, ROUNDS, launches
-from tensim.validation.library_process import output_of, release
+from tensim.validation.gemm import rows as gemm_rows
+from tensim.validation.library_process import release
 from tensim.validation.rows import Case, Skip
 
 SECONDS = 6.0
-COLUMNS = {"programs": ("arch", "configuration", "kernel_or_payload_bytes", "repetition", "time_per_program_ns")}
+COLUMNS = {
+    "programs": ("arch", "configuration", "kernel_or_payload_bytes", "repetition", "time_per_program_ns"),
+    "products": gemm_rows.COLUMNS["gemm"],
+}
 PROGRAMS = Path(__file__).with_name("programs.py")
 BATCH = 12  # shapes of one process of the library
 
@@ -32,6 +37,8 @@ def require():
 
 def read(row, layout):
     """The case of a row: ns per program; `Skip` for one that names no known program, or is not traced."""
+    if layout == "products":
+        return traced_products.read(row)
     shape = _shape(row)
     arch = row["arch"]
     shapes = _shapes(row.file)[arch]
@@ -74,28 +81,23 @@ def _shapes(file):
 
 
 def simulate(spec):
-    """ns per round of each shape of a batch; `spec` = (release of the library, arch, shapes as JSON)."""
+    """ns per round of each shape of a batch, `spec` = (release of the library, arch, shapes as JSON); of a product, per run."""
+    if len(spec) == 2:
+        return traced_products.simulate(spec[1])
     _, arch, batch = spec
     shapes = [json.loads(one) for one in batch]
-    with tempfile.TemporaryDirectory() as folder:
-        listed, report = Path(folder, "shapes.json"), Path(folder, "report.json")
-        listed.write_text(json.dumps(shapes))
-        command = [sys.executable, "-m", "tensim", "device", "--arch", arch, "--dispatch", "fast", "--numerics", "off"]
-        command += ["--json", str(report), "--", str(find_library().python), str(PROGRAMS), str(listed)]
-        output_of(command)
-        found = json.loads(report.read_text())["device"]["launches"]
     megahertz = load_arch(arch).clock_mhz
-    return [cycles * 1000 / megahertz for cycles in times(shapes, [one["begin_cycles"] for one in found])]
+    return [cycles * 1000 / megahertz for cycles in times(shapes, begun(PROGRAMS, shapes, arch))]
 
 
-def times(shapes, begun):
+def times(shapes, all_starts):
     """Cycles per round of each shape, from the cycles at which launches began."""
     found, at = [], 0
     for shape in shapes:
         before, size = launches(shape)
-        starts = begun[at + before : at + before + ROUNDS * size : size]
+        starts = all_starts[at + before : at + before + ROUNDS * size : size]
         if len(starts) < ROUNDS:
-            raise TensimError(f"{len(begun)} launches, {sum(sum(launches(one)) for one in shapes)} were expected")
+            raise TensimError(f"{len(all_starts)} launches, {sum(sum(launches(one)) for one in shapes)} were expected")
         found.append((starts[-1] - starts[FIRST]) / (ROUNDS - 1 - FIRST))
         at += before + ROUNDS * size
     return found

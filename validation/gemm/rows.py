@@ -41,7 +41,7 @@ def simulate(spec):
 
 def read_device(row, layout):
     """The case of a row's TRISC1 cycles."""
-    spec, group = _spec(row)
+    spec, group = spec_of(row)
     if not row[DEVICE_COLUMN].strip():
         raise Skip("it has no device time")
     return _case(row, spec, group, row.number(DEVICE_COLUMN), "cycles", itemgetter(0))
@@ -59,8 +59,8 @@ def read_host_at_full_clock(row, layout):
 
 def _host_case(row, first):
     """`first`: place of the traced time in the results, behind which the untraced one stands."""
-    spec, group = _spec(row)
-    traced = _truth(row, "use_trace")
+    spec, group = spec_of(row)
+    traced = is_true(row, "use_trace")
     group += "/traced" if traced else "/untraced"
     return _case(row, spec, group, row.number(HOST_COLUMN), "ns", itemgetter(first if traced else first + 1))
 
@@ -80,12 +80,12 @@ def _choice(row, name, known):
     return row[name]
 
 
-def _truth(row, name):
+def is_true(row, name):
     """A column that says True or False; an out-of-box row leaves the sharding empty: nothing is sharded."""
     return _choice(row, name, ("True", "False", "")) == "True"
 
 
-def _spec(row):
+def spec_of(row):
     """(spec, group): chip, board, grid, shape, format, fidelity, sharding and all block sizes."""
     chip, mode = _choice(row, "chip", BOARDS), _choice(row, "config_mode", MODES)
     grid = row.integer("grid_x"), row.integer("grid_y")
@@ -95,7 +95,7 @@ def _spec(row):
         raise ValueError(f"a product of {'x'.join(map(str, shape))} is not one of whole tiles")
     dtype = FORMATS[_choice(row, "dtype", FORMATS)]
     fidelity = _choice(row, "math_fidelity", FIDELITIES)
-    sharded = _truth(row, "in0_sharded"), _truth(row, "out_sharded")
+    sharded = is_true(row, "in0_sharded"), is_true(row, "out_sharded")
     places = row["in0_memory"], row["in1_memory"], row["out_memory"]
     if places != (MEMORIES[sharded[0]], "DRAM", MEMORIES[sharded[1]]):
         raise ValueError(f"in0, in1 and output in {', '.join(places)} contradict the sharding {sharded}")
