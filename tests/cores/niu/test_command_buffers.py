@@ -232,3 +232,31 @@ def test_virtual_channels_that_requests_do_not_have_are_refused(fresh_device, ca
     """4 and 5 are those of multicasts, 6 and 7 of answers."""
     with pytest.raises(ProgramError, match=r"static virtual channel 4 of a request is not in 0\.\.3; .*thread NCRISC"):
         run(fresh_device, (name_channel, tt.CoreCoord(*HOME), [call, 4, *physical(fresh_device, (3, 1))]))
+
+
+@kernel
+def flush_behind(x0, y0, x1, y1, count, note):
+    """A block to one core (`count` 0), or to a rectangle of so many: cycles until its flush ends."""
+    begin = get_timestamp()
+    if count > 0:
+        noc_async_write_multicast(SOURCE, get_noc_multicast_addr(x0, y0, x1, y1, TARGET), 2048, count)
+    else:
+        noc_async_write(SOURCE, get_noc_addr(x0, y0, TARGET), 2048)
+    noc_async_writes_flushed()
+    l1_ptr(note, uint32)[0] = get_timestamp() - begin
+
+
+@pytest.mark.parametrize("noc", ["packet", "flit"])
+@pytest.mark.parametrize("receivers", [0, 7])
+def test_a_multicast_is_told_to_have_left_later(receivers, noc):
+    """Short products of gemm.csv on Blackhole: a flush waits for that behind a multicast, not behind a write."""
+    taken = []
+    for told in (0, 110):
+        device = tt.create_device(
+            1, arch=load_arch("blackhole", {"noc.multicast_sent_cycles": told}), numerics="off", noc=noc
+        )
+        corners = *physical(device, (1, 0)), *physical(device, (7, 0))
+        run(device, (flush_behind, tt.CoreCoord(0, 0), [*corners, receivers, NOTES]))
+        taken.append(int(read(device, (0, 0), NOTES, 4).view(np.uint32)[0]))
+        tt.close_device(device)
+    assert taken[1] - taken[0] == (110 if receivers else 0) and taken[0] > 2048 // 64
