@@ -18,16 +18,8 @@ def begun(script, listed, arch, *options):
         file, report = Path(folder, "listed.json"), Path(folder, "report.json")
         file.write_text(json.dumps(listed))
         command = [sys.executable, "-m", "tensim", "device", "--arch", arch, *options, "--dispatch", "fast"]
-        command += [
-            "--numerics",
-            "off",
-            "--json",
-            str(report),
-            "--",
-            str(find_library().python),
-            str(script),
-            str(file),
-        ]
+        command += ["--numerics", "off", "--json", str(report)]
+        command += ["--", str(find_library().python), str(script), str(file)]
         output_of(command)
         launches = json.loads(report.read_text())["device"]["launches"]
         return [one["begin_cycles"] for one in launches if one["by"] == "dispatcher"]

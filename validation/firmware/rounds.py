@@ -1,10 +1,8 @@
 """How often the programs of a shape run: what the library's Python launches, and the reader of its launches counts."""
 
 ROUNDS, FIRST = 24, 8  # of a trace; the first that is counted: the ring of launch messages is full by then
-PRODUCTS, FIRST_PRODUCT = (
-    24,
-    4,
-)  # the same of matrix products: some wait for the path of another multicast, as the mean shows
+# The same of matrix products: some wait for the path of another multicast, as the published mean shows
+PRODUCTS, FIRST_PRODUCT = 24, 4
 
 
 def distinct(shape):
