@@ -38,19 +38,22 @@ class Line:
         return asdict(self)
 
 
-def modules():
-    """{kind: its module} of the kinds that read tables and have here what they need."""
+def modules(everywhere=False):
+    """{kind: its module} of the kinds that read tables and have here what they need; `everywhere`: of those that need nothing."""
     found = {
         kind: importlib.import_module(f"tensim.validation.{kind}.rows")
         for kind in KINDS
         if kind not in FOLDERS | ASKED_FOR
     }
-    return {kind: module for kind, module in found.items() if _is_possible(module)}
+    return {kind: module for kind, module in found.items() if _is_possible(module, everywhere)}
 
 
-def _is_possible(module):
+def _is_possible(module, everywhere):
+    require = getattr(module, "require", None)
+    if require is None or everywhere:
+        return require is None
     try:
-        getattr(module, "require", lambda: None)()
+        require()
     except UsageError:
         return False
     return True
@@ -66,12 +69,12 @@ def table_of(path, module):
     return rows, layout
 
 
-def tables_of(folders):
+def tables_of(folders, everywhere=False):
     """({kind: [(rows, layout)]}, [files of no kind]) of all CSV files below some folders, told by their columns."""
     found, unknown = {}, []
     for path in sorted(path for folder in folders for path in Path(folder).rglob("*.csv")):
         kinds = []
-        for kind, module in modules().items():
+        for kind, module in modules(everywhere).items():
             table = table_of(path, module)
             if table is not None:
                 found.setdefault(kind, []).append(table)
@@ -81,14 +84,14 @@ def tables_of(folders):
     return found, unknown
 
 
-def selections_of(folders):
+def selections_of(folders, everywhere=False):
     """([`tensim.validation.runner.Selection`], [files of no kind]) of everything below some folders.
 
     A kind with several metrics (gemm: device, host) gives one of each; they share their simulations.
     """
-    tables, unknown = tables_of(folders)
+    tables, unknown = tables_of(folders, everywhere)
     chosen = []
-    for kind, module in modules().items():
+    for kind, module in modules(everywhere).items():
         for metric, read in getattr(module, "METRICS", {"": module.read}).items():
             if kind in tables:
                 chosen.append(select(f"{kind} {metric}".strip(), module, tables[kind], read))
@@ -133,12 +136,13 @@ def verdicts_of(name, module, rows, failures=()):
     return verdicts + unmeasured(name, verdicts)
 
 
-def run_folders(folders, jobs, on_progress, plots=None, keep=True):
+def run_folders(folders, jobs, on_progress, plots=None, keep=True, everywhere=False):
     """{"lines", "by_evidence", "verdicts", "kept_gaps": {name: `tensim.validation.figures.kept_gaps`}, "groups": {name: {group:
     figures}}, "rows": {name: [...]}, "skipped": {name: [...]}, "failures": {name: [...]}, "rank_correlation", "unknown_files",
     "unknown_rows", "host_seconds"} of everything below some folders.
 
-    `plots`: folder for a picture per kind; UsageError when the folders hold nothing that any validation reads.
+    `plots`: folder for a picture per kind; `everywhere`: only what needs no library or sources of the vendor's, so that the result
+    is the same on every machine.  UsageError when the folders hold nothing that any validation reads.
     """
     begun = time.perf_counter()
     for folder in folders:
@@ -146,7 +150,7 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
             raise UsageError(
                 f"{folder} is not a folder", hint="give the folder of the measurements (make: DATA=folder)"
             )
-    selections, unknown = selections_of(folders)
+    selections, unknown = selections_of(folders, everywhere)
     if not selections:
         raise UsageError(f"{', '.join(map(str, folders))} holds no file that a validation reads")
     results = simulate(selections, jobs, lambda share, name: on_progress(f"validate: {share:.0%}, {name}"), keep)

@@ -55,7 +55,7 @@ def write_sample(folders, target):
     """Draw the sample from the files below some folders into the folder `target`; returns how many rows it has."""
     chosen = {}  # path -> {line: row}
     paths = sorted(path for folder in folders for path in Path(folder).rglob("*.csv"))
-    for module in modules().values():
+    for module in modules(everywhere=True).values():
         pairs, places = [], {}
         for path in paths:
             alone = _rows_alone(path, module)

@@ -60,7 +60,7 @@ def run_command(
     if because and not update_baseline:
         raise UsageError("--because goes with --update-baseline")
     with progress_bar() as on_progress:
-        result = run_folders([SAMPLE] if quick else folders, jobs, on_progress, plots, keep=not fresh)
+        result = run_folders([SAMPLE] if quick else folders, jobs, on_progress, plots, keep=not fresh, everywhere=quick)
     if update_baseline:
         write_baseline(figures_of(result["rows"]), because)
     worse = regressions(figures_of(result["rows"])) if quick else []

@@ -8,9 +8,10 @@ import pytest
 from tensim.cli.noc_replay import read_all, replay_all
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
-from tensim.validation import runner
+from tensim.validation import KINDS, runner
 from tensim.validation.baseline import BASELINE, ENOUGH, figures_of, regressions, write_baseline
-from tensim.validation.everything import Line, lines_of, run_folders, selections_of, tables_of
+from tensim.validation.everything import Line, lines_of, modules, run_folders, selections_of, tables_of
+from tensim.validation.instruction import rows as instruction_rows
 from tensim.validation.rows import Case, Row, Skip
 from tensim.validation.runner import Results, Selection, run_selection, sources
 from tensim.validation.sample_rows import PER_CHIP, draw, write_sample
@@ -164,6 +165,15 @@ def test_a_baseline_whose_medians_rise_keeps_the_reason(tmp_path):
     assert json.loads(path.read_text())["rises"] == [
         {"why": "another placement", "groups": {"noc: wormhole_b0": [5.5, 9.0]}}
     ]
+
+
+def test_the_committed_baseline_is_the_same_with_the_vendors_sources_and_without(monkeypatch):
+    named = set(modules(everywhere=True))
+    assert named < set(KINDS) and not named & {"instruction", "operations"}
+    monkeypatch.setattr(instruction_rows, "require", lambda: None)
+    assert set(modules(everywhere=True)) == named and "instruction" in modules()
+    groups = json.loads(BASELINE.read_text())["groups"]
+    assert {group.split(":")[0].split()[0] for group in groups} <= named
 
 
 def test_every_rise_of_the_committed_baseline_has_a_reason():
