@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tensim.sim.arch import Arch
 
 SHOWN = 20  # tiles of the printed report
+NOT_PROFILED = "tensim: the device profiler has written no log: does the command run programs, and close its device?"
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -59,6 +60,11 @@ SHOWN = 20  # tiles of the printed report
     metavar="X-Y[,X-Y]",
     help="With it, what the units of these workers do, by the report's names of tiles.",
 )
+@click.option(
+    "--profile",
+    metavar="FOLDER",
+    help="Have tt-metal's device profiler write its log there; for releases that are built with it (0.64.1 to 0.64.5).",
+)
 @json_option
 def device(
     command: tuple[str, ...],
@@ -72,6 +78,7 @@ def device(
     print_env: bool,
     timeline: str | None,
     timeline_units: str | None,
+    profile: str | None,
     json_to: str | None,
 ) -> None:
     """Run COMMAND with a simulated chip in the place of a card.
@@ -79,6 +86,7 @@ def device(
     Its driver (tt-umd, and what stands on it: tt-exalens, the vendor's LLK test suite, tt-metal) reads and writes registers and
     memories; RISC-V cores run what it loads.
     """
+    from tensim.drop_in import profiler
     from tensim.drop_in.device import Options
     from tensim.drop_in.runner import place_of, run, wait
     from tensim.drop_in.timeline import write_timeline
@@ -89,6 +97,8 @@ def device(
     require_writable(timeline)
     if timeline_units and not timeline:
         raise click.UsageError("--timeline-units writes into a timeline: name its file, --timeline FILE")
+    if profile and print_env:
+        raise click.UsageError("--profile is for a command that tensim runs")
     if bool(command) == print_env:
         raise click.UsageError(
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
@@ -105,13 +115,19 @@ def device(
     place = place_of(arch if board is None else board.arch, settings, python, board)
     units = _workers(timeline_units, place.arch)
     options = Options(numerics, dispatch, unknown_registers == "zero", units)
-    status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)
+    if profile:
+        profiler.require_profiler(place.library)
+    around = profiler.variables(profile) if profile else {}
+    status, result = wait(place, options, _print_environment) if print_env else run(command, place, options, around)
+    log = profiler.finish(profile, place.arch.clock_mhz) if profile else None
     if timeline:
         write_timeline(result, timeline)
     if json_to:
         write_json({"status": status, "device": result}, json_to)
     if json_to != TO_STDOUT:
         _print(result)
+        if profile:
+            click.echo(f"  zones of the profiler: {log}" if log else NOT_PROFILED, err=log is None)
     raise click.exceptions.Exit(status)
 
 

@@ -33,8 +33,9 @@ LANGUAGES = {
     ".c": "c++", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
     ".hpp": "c++-header", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".C": "c++",
 }  # fmt: skip
-# Firmware with the watcher's checks must fit into a room that clang's faster code does not fit into
-TIGHT = {"FW_BUILD", "WATCHER_ENABLED"}
+# Firmware with the watcher's checks, or the profiler's zones, must fit into a room that clang's faster code does not fit into
+FIRMWARE, PROFILED = "FW_BUILD", "PROFILE_KERNEL"
+TIGHT = {"WATCHER_ENABLED": "Oz", PROFILED: "Os"}
 LEVELS = {"-O": "O1", "-Og": "O1"} | {f"-{name}": name for name in ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")}
 
 
@@ -66,6 +67,16 @@ class Command:
     @property
     def is_link(self) -> bool:
         return self.step == "link"
+
+    @property
+    def is_profiled(self) -> bool:
+        """Whether zones of tt-metal's device profiler are compiled."""
+        return PROFILED in _defined(self.front)
+
+    @property
+    def is_profiled_firmware(self) -> bool:
+        """Whether that is firmware, whose room is for code as short as GCC's."""
+        return _defined(self.front) >= {FIRMWARE, PROFILED}
 
 
 def expanded(arguments: Iterable[str], folder: str | Path) -> Iterator[str]:
@@ -189,7 +200,9 @@ def _command(reader: _Reader) -> Command:
         first = reader.sources[0][0] if reader.sources else "output"
         target = reader.output or f"{Path(first).stem}.o"
         depends = (reader.depends_file or f"{os.path.splitext(target)[0]}.d", reader.depends_target or target)
-    level = "Oz" if TIGHT <= _defined(reader.front) else reader.level
+    defined = _defined(reader.front)
+    levels = [level for name, level in TIGHT.items() if {FIRMWARE, name} <= defined]
+    level = next(iter(levels), reader.level)
     return Command(
         step, reader.output, chip, is_tensix, level, tuple(reader.sources), tuple(reader.objects),
         tuple(reader.front), tuple(reader.scripts), tuple(reader.linker), tuple(reader.libraries), reader.has_start,

@@ -42,7 +42,16 @@ def _carry_out(command: command_line.Command, folder: Path, text: bytes) -> byte
     if command.depends:
         file, target = command.depends
         Path(folder, file).write_text(f"{target}: {' '.join(name.replace(' ', chr(92) + ' ') for name in inputs)}\n")
-    return b""
+    return _said(command, folder)
+
+
+def _said(command: command_line.Command, folder: Path) -> bytes:
+    """What the sources of a command say of their zones, where it compiles for tt-metal's profiler."""
+    if command.step != "compile" or not command.is_profiled:
+        return b""
+    from tensim.drop_in.translation import pragma_messages
+
+    return b"".join(pragma_messages(command, (Path(name), language), folder) for name, language in command.sources)
 
 
 def _outputs(command: command_line.Command, content: bytes) -> list[tuple[str, bytes]]:
@@ -65,18 +74,18 @@ def _built(command: command_line.Command, folder: Path, text: bytes) -> tuple[by
     from tensim.drop_in.translation import tools_of
     from tensim.sim.cores.riscv import compiler as kernels
 
-    key = (replace(command, output=None, depends=None), str(folder), text, tools_of(command).version, _digest())
+    key = (replace(command, output=None, depends=None), str(folder), text, tools_of(command).version, digest())
     return kernels.cached_files(key, lambda: _made(command, folder, text))
 
 
-def _digest() -> str:
+def digest() -> str:
     """What changes the result of a command beside its files: the pass over vector programs, and this package."""
-    from tensim.sim.cores.riscv.compiler import digest
+    from tensim.sim.cores.riscv.compiler import digest as digest_of
     from tensim.sim.cores.riscv.llk.translation import LLK_INCLUDE, pass_digest
 
     here = Path(__file__).parent
     files = sorted([*here.glob("*.py"), *here.glob("include/*"), *LLK_INCLUDE.glob("*.h")])
-    return pass_digest() + digest(b"".join(path.read_bytes() for path in files))
+    return pass_digest() + digest_of(b"".join(path.read_bytes() for path in files))
 
 
 def _made(command: command_line.Command, folder: Path, text: bytes) -> tuple[bytes, list[str]]:

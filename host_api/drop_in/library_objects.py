@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensim.drop_in.command_line import read
-from tensim.sim.cores.riscv.llk.tree import FAMILIES
+from tensim.sim.cores.riscv.llk.tree import CHIP_HEADERS, FAMILIES, LLK_FOLDERS
 
 if TYPE_CHECKING:
     from tensim.drop_in.command_line import Command
@@ -40,10 +40,12 @@ def source_of(path: Path, chip: str) -> tuple[Path, Path]:
 def command_for(root: Path, source: Path, chip: str) -> Command:
     """The `Command` by which the tree's build makes an object."""
     metal, family = root / "tt_metal", FAMILIES[chip]
-    inner = f"hw/inc/internal/tt-1xx/{family}"
-    folders = ["api", "api/tt-metalium", "hw/inc", "hw/inc/debug", "hw/firmware/src/tt-1xx", inner]
-    folders += [f"{inner}/{chip}_defines", f"{inner}/noc", f"{inner}/overlay", f"hw/ckernels/{chip}/metal/common"]
-    folders += [f"hw/ckernels/{chip}/metal/llk_io", f"tt-llk/tt_llk_{chip}/common/inc", f"tt-llk/tt_llk_{chip}/llk_lib"]
+    folders = ["api", "api/tt-metalium", "hw/inc", "hw/inc/debug", "hw/firmware/src/tt-1xx"]
+    for inner in (f"{headers}/{family}" for headers in CHIP_HEADERS):
+        folders += [inner, f"{inner}/{chip}_defines", f"{inner}/noc", f"{inner}/overlay"]
+    folders += [f"hw/ckernels/{chip}/metal/common", f"hw/ckernels/{chip}/metal/llk_io"]
+    for llk in (f"{name}/tt_llk_{chip}" for name in LLK_FOLDERS):
+        folders += [f"{llk}/common/inc", f"{llk}/llk_lib"]
     includes = [f"-I{root}", f"-I{metal}", *(f"-I{metal / name}" for name in folders)]
     flags = [f"-mcpu={PROCESSORS[chip]}", "-Os", "-flto", "-DTENSIX_FIRMWARE"]
     flags += [f"-DARCH_{family.upper()}", *includes]

@@ -25,7 +25,8 @@ IGNORED = re.compile(
     r"--?(trace|start-group|end-group|no-warn.*|warn-.*|print-memory-usage|gc-sections|Map.*|relax|no-relax|plugin.*)$"
 )
 # Program headers and optimisations of ld.lld that GNU's linker does not have; functions and variables that nothing reaches go
-ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections --no-relax -m elf32lriscv".split()
+ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections -m elf32lriscv".split()
+OF_FIRMWARE = "firmware"  # begins names of its scripts; kernels are moved, which shortened calls do not survive
 
 
 def link(command: Command, objects: Iterable[Path], folder: Path, scratch: Path) -> tuple[bytes, list[str]]:
@@ -46,6 +47,8 @@ def link(command: Command, objects: Iterable[Path], folder: Path, scratch: Path)
     options = [_option(one, folder, inputs) for one in command.linker if not IGNORED.match(one)]
     others = [_with_code(Path(folder, name), command, scratch, inputs) for name in command.objects]
     libraries = ["--start-lib", support_object(tools), "--end-lib", toolchain.arithmetic_library(tools)]
+    if not any(Path(name).name.startswith(OF_FIRMWARE) for name in command.scripts):
+        options.append("--no-relax")
     lines = [*tools.link, *ALWAYS, *options, *(f"-T{script}" for script in scripts), *map(str, objects), *others]
     result = toolchain.run([*lines, *libraries, "-o", str(target)], cwd=folder)
     if result.returncode:

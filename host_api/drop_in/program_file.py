@@ -7,16 +7,19 @@
 | calls an empty section outside of all segments a part of the program | does not |
 | gives an address to parts of the program alone | to sections for the host, too (`tensim.drop_in.link_scripts`) |
 
-So the second header of the attributes becomes the segment that was left out, and sections that are no part of the program no
-longer say so; a segment that held such a section alone is none.
+So the second header of the attributes becomes the segment that was left out, loaded from where the text ends if the script says so,
+as releases before 0.66 check of kernels. Sections that are no part of the program no longer say so; a segment that held such a
+section alone is none.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Sequence
+from io import BytesIO
 
 from tensim.sim.cores.riscv.elf import SECTION, SEGMENT
+from tensim.sim.cores.riscv.kernel_elf import DATA_IMAGE
 
 PT_NULL, PT_LOAD, ALLOCATED, READ_WRITE = 0, 1, 2, 6
 FILE_HEADER = struct.Struct("<16xHHIIIIIHHHHHH")  # behind the identification: type, machine, version, entry, ...
@@ -36,11 +39,23 @@ def finished(program: bytes, for_host: Collection[str] = ()) -> bytes:
     spare = _second_of_a_kind(content, headers)
     if outside and spare is not None:
         _, _, _, address, offset, *_ = max((SECTION.unpack_from(content, at) for at in outside), key=lambda one: one[3])
-        SEGMENT.pack_into(content, spare, PT_LOAD, offset & ~3, address, address, 0, 0, READ_WRITE, 4)
+        SEGMENT.pack_into(
+            content, spare, PT_LOAD, offset & ~3, address, _loaded_from(program, address), 0, 0, READ_WRITE, 4
+        )
         outside = [at for at in outside if _is_outside(content, at, headers)]
     for at in outside:
         _take_out(content, at)
     return bytes(content)
+
+
+def _loaded_from(program: bytes, address: int) -> int:
+    """The address from which variables at `address` are loaded: what a script calls so, else their own."""
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
+
+    symbols = ELFFile(BytesIO(program)).get_section_by_name(".symtab")
+    named = symbols.get_symbol_by_name(DATA_IMAGE) if isinstance(symbols, SymbolTableSection) else None
+    return named[0]["st_value"] if named else address
 
 
 def _take_out(content: bytearray, at: int) -> None:

@@ -9,11 +9,13 @@ import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from tensim.drop_in.compiler import digest
 from tensim.drop_in.device import FAST, SLOW, RegisterDevice
 from tensim.drop_in.launchers import install_tools
 from tensim.library import environment
@@ -43,6 +45,7 @@ class Place:
     """Where a chip stands: its `Arch`, what lies around the command, the way to its memory; `wiring`: of several chips."""
 
     arch: Arch
+    library: environment.Library
     surroundings: environment.Surroundings
     layout: Layout  # of the library
     wiring: Wiring | None = None
@@ -66,8 +69,8 @@ def place_of(name: str, overrides: dict[str, Any], python: str | None = None, bo
         raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
     arch = load_arch(name, as_seen(library, plain) | overrides)
     wiring = None if board is None else wiring_of(board, arch)
-    surroundings = environment.prepare(library, arch, ROOM, install_tools, wiring)
-    return Place(arch, surroundings, layout_of(library, arch), wiring)
+    surroundings = environment.prepare(library, arch, ROOM, install_tools, wiring, digest())
+    return Place(arch, library, surroundings, layout_of(library, arch, older=True), wiring)
 
 
 class _Chip:
@@ -109,11 +112,17 @@ class _Chip:
         return self.device.result() if self.device is not None else None
 
 
-def run(command: Sequence[str], place: Place, options: Options) -> tuple[int, dict[str, Any] | None]:
-    """Run a command; (its exit status, `RegisterDevice.result` or None when nobody opened it).  UsageError: no such command."""
+def run(
+    command: Sequence[str], place: Place, options: Options, variables: Mapping[str, str] = MappingProxyType({})
+) -> tuple[int, dict[str, Any] | None]:
+    """Run a command; (its exit status, `RegisterDevice.result` or None when nobody opened it).  UsageError: no such command.
+
+    `variables`: of its environment, beside those by which it finds the chip.
+    """
     with _Chip(place, options) as chip:
+        around = os.environ | place.variables(chip.socket, options.dispatch) | dict(variables)
         try:
-            child = subprocess.Popen(command, env=os.environ | place.variables(chip.socket, options.dispatch))
+            child = subprocess.Popen(command, env=around)
         except OSError as error:
             raise UsageError(f"cannot run {command[0]}: {error.strerror}") from error
         interrupted = False

@@ -34,13 +34,13 @@ STANDARD = "-std=c++23"
 def tools_of(command: Command) -> Toolchain:
     """The compiler of a command's chip, Blackhole's with atomic instructions.
 
-    Its objects leave nothing for the linker to shorten, which keeps their labels out.
+    Its objects leave nothing for the linker to shorten, which keeps their labels out, but for firmware that has little room.
     """
     tools = translation.tools_for(command.chip)
     flags = (STANDARD if flag.startswith("-std=") else flag for flag in tools.flags)
     if command.chip == "blackhole":
         flags = (flag.replace("rv32im", "rv32ima", 1) if flag.startswith("-march=") else flag for flag in flags)
-    return replace(tools, flags=(*flags, "-mno-relax"))
+    return replace(tools, flags=(*flags, "-mrelax" if command.is_profiled_firmware else "-mno-relax"))
 
 
 def flags_of(command: Command, tools: Toolchain, folder: Path) -> list[str]:
@@ -108,6 +108,22 @@ def preprocessed(command: Command, source: Source, folder: Path) -> bytes:
     if result.returncode:
         raise Failed(result.stderr)
     return result.stdout.encode()
+
+
+PRAGMA_MESSAGE = re.compile(rb'^# (?P<line>\d+) (?P<file>"[^"]*")|^#pragma message\("(?P<text>.*)"\)$', re.M)
+
+
+def pragma_messages(command: Command, source: Source, folder: Path) -> bytes:
+    """What `#pragma message` says in a source, as GCC prints it: tt-metal reads the names of its profiler's zones from there."""
+    text, lines, marker = preprocessed(command, source, folder), [], None
+    for found in PRAGMA_MESSAGE.finditer(text):
+        if found["file"]:
+            marker = found
+        elif marker:
+            line = int(marker["line"]) + text.count(b"\n", marker.end() + 1, found.start())
+            said = found["text"].replace(b'\\"', b'"')
+            lines.append(b"%s:%d:1: note: '#pragma message: %s'\n" % (marker["file"].strip(b'"'), line, said))
+    return b"".join(lines)
 
 
 def _plain(

@@ -120,10 +120,11 @@ def prepare(
     room: str = "library",
     install: Callable[[Path], object] | None = None,
     wiring: Wiring | None = None,
+    compiled_by: str = "",
 ) -> Surroundings:
     """The `Surroundings` of a library and an architecture, made where they are not there, in a room of the cache.
 
-    `wiring`: of several chips (`tensim.sim.host.wiring.Wiring`).
+    `wiring`: of several chips (`tensim.sim.host.wiring.Wiring`).  `compiled_by`: what the library keeps of another compiler goes.
 
     `install(folder)` puts the tools of the library's compiler into a folder; by default programs that pass command lines on to
     the `server`.
@@ -144,10 +145,12 @@ def prepare(
     build_c(device / DEVICES[arch.name], PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
     for name, text in files.items():
         write_atomically(device / name, text.encode())
-    kept = device / "kept"
-    if Commands(device / COMMANDS).drop_damaged():  # the library then compiles anew what it has of them
+    kept, compiler = device / "kept", device / "compiled_by"
+    is_other = compiler.exists() and compiler.read_text() != compiled_by
+    if Commands(device / COMMANDS).drop_damaged() or is_other:  # the library then compiles anew what it has of them
         shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(exist_ok=True)
+    write_atomically(compiler, compiled_by.encode())
     return Surroundings(root, device, kept, dram_places(described, arch))
 
 

@@ -1,5 +1,9 @@
 // Asks the library's own headers where its mailboxes lie: the order is that of the fields of tensim.library.mailboxes.Layout.
+#if __has_include("hostdev/dev_msgs.h")
 #include "hostdev/dev_msgs.h"
+#else  // of releases before 0.66
+#include "dev_msgs.h"
+#endif
 
 #define IN_MAILBOXES(field) __builtin_offsetof(mailboxes_t, field)
 #define IN_MESSAGE(field) __builtin_offsetof(kernel_config_msg_t, field)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensim.library.mailboxes import Layout
-from tensim.sim.cores.riscv.llk.tree import FAMILIES
+from tensim.sim.cores.riscv.llk.tree import CHIP_HEADERS, FAMILIES
 from tensim.sim.cores.riscv.toolchain import run, toolchain
 from tensim.sim.engine.cache import cache_root
 from tensim.sim.engine.sealed_files import read_sealed, write_sealed
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 QUESTION = Path(__file__).with_name("mailbox_layout.cpp")
 SECTION = ".rodata.tensim_layout"
 METAL = "tt_metal"
-MESSAGES = f"{METAL}/hw/inc/hostdev/dev_msgs.h"
-INTERNAL = f"{METAL}/hw/inc/internal/tt-1xx"
+# where releases keep the headers, the newest first
+MESSAGES = f"{METAL}/hw/inc/hostdev/dev_msgs.h", f"{METAL}/hw/inc/dev_msgs.h"
+INTERNAL = tuple(f"{METAL}/{name}" for name in CHIP_HEADERS)
 WORD = 4
 KNOWN = "install a release from 0.66 to 0.81"
 # As for the firmware of a worker core's first processor
 DEFINES = ("FW_BUILD", "TENSIX_FIRMWARE", "COMPILE_FOR_BRISC", "PROCESSOR_INDEX=0")
 
 
-def layout_of(library: Library, arch: Arch) -> Layout:
-    """The `Layout` of a release's mailboxes on an architecture.  UsageError where its headers do not say."""
+def layout_of(library: Library, arch: Arch, older: bool = False) -> Layout:
+    """The `Layout` of a release's mailboxes on an architecture.  UsageError where its headers do not say.
+
+    `older`: of a release before 0.66, too, whose kernels run at the register level alone.
+    """
     if arch.name not in FAMILIES:
         raise UsageError(f"ttnn {library.release} knows no {arch.name}", hint=f"choose one of {', '.join(FAMILIES)}")
-    messages, memory = library.folder / MESSAGES, library.folder / INTERNAL / FAMILIES[arch.name] / "dev_mem_map.h"
-    for header in (messages, memory):
-        if not header.is_file():
-            raise UsageError(
-                f"ttnn {library.release} is not known here: it has no {header.name} where later ones do", hint=KNOWN
-            )
+    messages = _header(library, MESSAGES if older else MESSAGES[:1])
+    memory = _header(library, tuple(f"{folder}/{FAMILIES[arch.name]}/dev_mem_map.h" for folder in INTERNAL))
     # these headers include others of the release
     asked = hashlib.sha256(f"{library.release} {library.folder}\n".encode())
     for path in (QUESTION, messages, memory):
@@ -54,14 +54,25 @@ def layout_of(library: Library, arch: Arch) -> Layout:
     return Layout(*json.loads(known))
 
 
+def _header(library: Library, places: tuple[str, ...]) -> Path:
+    """The first of some places at which a release keeps a header."""
+    for place in places:
+        if (library.folder / place).is_file():
+            return library.folder / place
+    raise UsageError(
+        f"ttnn {library.release} is not known here: it has no {Path(places[0]).name} where other releases do",
+        hint=KNOWN,
+    )
+
+
 def _ask(library: Library, chip: str) -> list[int]:
     """The numbers that a compiler reads from the headers."""
     tools, family = toolchain(), FAMILIES[chip]
-    below = ("", METAL, f"{METAL}/hw/inc", f"{METAL}/hostdevcommon/api", f"{METAL}/api", INTERNAL)
+    below = ("", METAL, f"{METAL}/hw/inc", f"{METAL}/hostdevcommon/api", f"{METAL}/api", *INTERNAL)
     ours = ("", f"{chip}_defines", "noc")
     folders = [
         *(library.folder / name for name in below),
-        *(library.folder / INTERNAL / family / name for name in ours),
+        *(library.folder / internal / family / name for internal in INTERNAL for name in ours),
     ]
     words = [f"-I{folder}" for folder in folders] + [f"-D{name}" for name in (f"ARCH_{family.upper()}", *DEFINES)]
     with tempfile.TemporaryDirectory() as place:

@@ -16,9 +16,9 @@ GRIDS = {"wormhole_b0": 64, "blackhole": 110}  # workers, all of which run the k
 EVERY = os.environ.get("TENSIM_LIBRARY_CASES") == "every"  # of both chips, as `make test-library` does
 
 
-def run(chip, dispatch, program, report, *arguments, status=0):
+def run(chip, dispatch, program, report, *arguments, status=0, options=()):
     """What a program prints, and the device's part of the report."""
-    options = ["--arch", chip, "--dispatch", dispatch, "--json", str(report)]
+    options = ["--arch", chip, "--dispatch", dispatch, "--json", str(report), *options]
     command = [sys.executable, "-m", "tensim", "device", *options, "--", PYTHON, str(program), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == status, done.stderr

@@ -97,7 +97,7 @@ def test_headers_that_say_something_else_are_told(tmp_path):
     for name, text in stand_in_headers.texts("0.81.1").items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    messages = tmp_path / MESSAGES
+    messages = tmp_path / MESSAGES[0]
     messages.write_text(messages.read_text().replace("unsigned enables", "unsigned starts"))
     said = refusal(Library("python", tmp_path, "0.99.0"), "blackhole")
     assert said.startswith("the headers of ttnn 0.99.0 do not say where its mailboxes lie: ") and "enables" in said

@@ -16,6 +16,7 @@ from tests.install.interpreters import interpreter
 VERSIONS = ("3.10", "3.12")  # of Python, for which the wheels are made
 RELEASE = "0.81.1"
 CLASSIC = "0.66.0"  # kernels of an earlier generation: tests/ttnn/library/test_classic_kernels.py
+PROFILED = "0.64.5"  # built with its device profiler, run by PYTHONPATH: tests/drop_in/test_profiler.py
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 PACKAGES = (f"ttnn=={RELEASE}", "numpy", "pytest")
 
@@ -34,11 +35,17 @@ def make(folder):
     )  # fmt: skip
     (folder / RELEASE).mkdir()
     (folder / RELEASE / "ttnn").symlink_to(installed.strip())
+    for release in (CLASSIC, PROFILED):
+        _unpack(python, release, folder)
+
+
+def _unpack(python, release, folder):
+    """A release's wheel, for the first of the versions of Python, into a folder of its name."""
     _run(python, *PIP, "download", "--no-deps", "--only-binary", ":all:", "--python-version", VERSIONS[0], "--dest", folder,
-         f"ttnn=={CLASSIC}")  # fmt: skip
-    (wheel,) = folder.glob(f"ttnn-{CLASSIC}-*.whl")
+         f"ttnn=={release}")  # fmt: skip
+    (wheel,) = folder.glob(f"ttnn-{release}-*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / CLASSIC)
+        archive.extractall(folder / release)
     wheel.unlink()
 
 

@@ -13,6 +13,11 @@ FAMILIES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}
 HINT = f"name the library's folder, which holds tt_metal, by --kernel-path or {ENVIRONMENT}; library mode finds its own"
 
 
+# Below `tt_metal`, where releases keep the headers of chips, the newest first
+CHIP_HEADERS = "hw/inc/internal/tt-1xx", "hw/inc/tt-1xx"
+LLK_FOLDERS = "tt-llk", "third_party/tt_llk"
+
+
 @dataclass(frozen=True)
 class LlkTree:
     """`root`: the folder that holds `tt_metal`; `llk`: that of tt_llk_wormhole_b0 and tt_llk_blackhole."""
@@ -23,7 +28,7 @@ class LlkTree:
     def include_folders(self, chip):
         """Folders in the order of tt-metal's build."""
         family, metal = FAMILIES[chip], self.root / "tt_metal"
-        internal = metal / "hw/inc/internal/tt-1xx"
+        internal = next((folder for name in CHIP_HEADERS if (folder := metal / name).is_dir()), metal)
         api = metal / f"hw/ckernels/{chip}/metal"
         llk = self.llk / f"tt_llk_{chip}"
         folders = [
@@ -57,9 +62,9 @@ def tree_at(folder):
     """The `LlkTree` below a folder or one of those above it, None where there is none."""
     folder = Path(folder).resolve()
     for root in (folder, folder / "ttnn", *folder.parents):
-        for llk in ("tt_metal/tt-llk", "tt_metal/third_party/tt_llk"):
-            if (root / llk / "tt_llk_blackhole/llk_lib").is_dir():
-                return LlkTree(root, root / llk)
+        for llk in (root / "tt_metal" / name for name in LLK_FOLDERS):
+            if (llk / "tt_llk_blackhole/llk_lib").is_dir():
+                return LlkTree(root, llk)
     return None
 
 
