@@ -324,11 +324,19 @@ def ttnn_programs():
 
 def vendor_library():
     """The vendor's own ttnn, where an interpreter has it: host times of its device."""
-    if (found := library.host_seconds()) is not None:
+    if (found := library.host_seconds(library.by_launches)) is not None:
         opened, cached, on_all = found
         yield at_most("library: open_device", opened, 3)
         yield at_most("library: cached add", cached, 0.03)
         yield at_most("library: cached add on 64 cores", on_all, 0.004)
+
+
+def vendor_firmware():
+    """The same on its own firmware, executed."""
+    if (found := library.host_seconds(library.by_registers)) is not None:
+        opened, cached, _ = found
+        yield at_most("device: open_device of ttnn", opened, 3)
+        yield at_most("device: cached add", cached, 1)
 
 
 def noc_events():
@@ -372,7 +380,7 @@ GROUPS = (
     commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor, idle_tiles,
     cached_launches, host_transfers, packet_model, flit_model, dram_controller,
     large_products, exact, threads_of_numerics, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library,
-    noc_events, sweeps, determinism, silicon,
+    vendor_firmware, noc_events, sweeps, determinism, silicon,
 )  # fmt: skip
 
 

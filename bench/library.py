@@ -1,4 +1,4 @@
-"""The vendor's own ttnn on tensim: what its device costs the host."""
+"""The vendor's own ttnn on tensim: what its device costs the host, by its launches and register by register."""
 
 import json
 import subprocess
@@ -34,8 +34,18 @@ ttnn.close_device(device)
 """
 
 
-def host_seconds():
-    """Seconds of `open_device`, of a cached addition of four tiles, of one of 64 on as many cores.
+def by_launches(python):
+    """The command before a program of which the library's launch messages are read."""
+    return ("ttnn", "--library", "--python", python)
+
+
+def by_registers(python):
+    """The command before a program of which firmware and kernels are executed, by slow dispatch."""
+    return ("device", "--arch", "blackhole", "--python", python, "--", python)
+
+
+def host_seconds(command):
+    """Seconds of `open_device`, of a cached addition of four tiles, of one of 64 on as many cores, by one of the two commands.
 
     None where no interpreter has the library.
     """
@@ -46,6 +56,7 @@ def host_seconds():
     with tempfile.TemporaryDirectory() as folder:
         program, report = Path(folder, "program.py"), Path(folder, "report")
         program.write_text(PROGRAM)
-        words = [*TENSIM, "ttnn", "--library", "--python", python, str(program), str(report)]
+        words = [*TENSIM, *command(python), str(program), str(report)]
+        subprocess.run(words, check=True, capture_output=True)  # compiles what it needs
         subprocess.run(words, check=True, capture_output=True)
         return tuple(json.loads(report.read_text()))
