@@ -4,6 +4,7 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.interval import TOTALS
+from tensim.sim.chip.launch_work import Sparse, columns_of
 from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
 
 
@@ -17,6 +18,7 @@ def account(chip, slot, record, launch):
     table, started = chip.arrays["threads"], record["started"]
     mine = np.sort(np.asarray(record["threads"], np.int64))
     mine = mine[(table["launch"][mine] == slot) & (table["state"][mine] == st.ENDED) & (table["ended"][mine] > 0)]
+    cores = mine[mine % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
     rows, work = _as_slice(mine), chip.work
     threads = table[rows]
     ended, time = threads["ended"], threads["ended"] - threads["started"]
@@ -25,20 +27,22 @@ def account(chip, slot, record, launch):
         ("issue", threads["issue_busy"]),
         ("operations", threads["operations"]),
         ("time", time),
-        ("stalls", chip.arrays["stalls"][rows]),
     ):
         _add(work[name], rows, amount)
+    stalls = Sparse.of(chip.arrays["stalls"][rows])
+    stalled, reasons = mine[stalls.indices[0]], stalls.indices[1]
+    work["stalls"][stalled, reasons] += stalls.values
+    chip.arrays["stalls"][stalled, reasons] = 0  # as a program that is loaded finds it
     work["longest"][rows] = np.maximum(work["longest"][rows], time)
     last = np.zeros(chip.n_workers, np.int64)
     np.maximum.at(last, threads["core"], ended)
     chip.core_cycles += np.maximum(last - started, 0)
-    work = chip.works.collect(slot, mine, rows, launch)
+    work = chip.works.collect(slot, mine, rows, cores, stalls, launch)
     if work is not None:
         record["work"] = work
     table["state"][rows], table["launch"][rows] = st.IDLE, -1
-    cores = mine[mine % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
-    for name in TOTALS:
-        setattr(chip, name, getattr(chip, name) + int(chip.arrays["cores"][name][cores].sum()))
+    for name, total in zip(TOTALS, columns_of(chip.arrays["cores"], TOTALS, cores).sum(axis=0).tolist(), strict=True):
+        setattr(chip, name, getattr(chip, name) + total)
     chip.compute_cores.update(cores.tolist())
 
 

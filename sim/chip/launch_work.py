@@ -7,14 +7,15 @@ DRAM channels is what the chip moved since the last program ended: with several 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
+from tensim.sim.cores.slots import THREADS_PER_CORE
 
 if TYPE_CHECKING:
     from tensim.sim.chip.launch import Launch
@@ -32,6 +33,8 @@ WAITS = {
     "noc_issue": st.WAIT_NOC_ISSUE,
 }
 WAIT_NAMES = tuple(WAITS)
+# Words of a circular buffer that `BufferWork` is made of, in two pieces
+BUFFER_WORDS = slice(0, ctx.CB_ACKED + 1), slice(ctx.CB_LEVEL_AT, ctx.CB_CONSUMER + 1)
 MAX_DETAILED = 1024  # launches whose work is kept; of later ones only their times are
 THREAD_COLUMNS = {  # of `LaunchWork` -> of the machine's table of threads
     "line_base": "line_base", "starts": "started", "ends": "ended", "busy": "busy", "issue": "issue_busy",
@@ -39,6 +42,44 @@ THREAD_COLUMNS = {  # of `LaunchWork` -> of the machine's table of threads
 }  # fmt: skip
 CORE_COUNTERS = ("flops", "fpu_busy", "sfpu_busy", "products", "product_calls")
 CHANNEL_COUNTERS = ("read_bytes", "write_bytes", "row_hits", "row_misses", "busy")
+
+
+class Sparse(NamedTuple):
+    """An array (int64) most of which is zero: `places` in the flat array, and their `values`."""
+
+    shape: tuple
+    places: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, array):
+        """What an array holds."""
+        flat = array.ravel()
+        places = np.flatnonzero(flat)
+        return cls(array.shape, places, flat[places])
+
+    @property
+    def indices(self):
+        """Of the values, an array for each dimension."""
+        return np.unravel_index(self.places, self.shape)
+
+    def whole(self):
+        """The array."""
+        flat = np.zeros(math.prod(self.shape), np.int64)
+        flat[self.places] = self.values
+        return flat.reshape(self.shape)
+
+
+@functools.cache
+def _places(dtype, names):
+    """Numbers of fields among the words of a record."""
+    return np.array([dtype.fields[name][1] // np.dtype(np.int64).itemsize for name in names])
+
+
+def columns_of(table, names, rows):
+    """A copy (rows, names) of int64 fields of records, in one step: of a field alone numpy takes as long as of ten."""
+    words = table.view(np.int64).reshape(len(table), -1)
+    return words[rows[:, np.newaxis], _places(table.dtype, names)]
 
 
 @dataclass
@@ -69,10 +110,10 @@ class BufferWork:
 class LaunchWork:
     """What a launch did.  Arrays of n rows are per thread, those of `compute_cores` per core that ran a compute kernel.
 
-    `stall_rows`, `stall_reasons`, `stall_cycles`: place in `threads`, reason (`state.WAIT_*`) and cycles of every wait that
-    occurred; `traffic`: `state.TRAFFIC` records; `line_base`: of its kernel in the line table; `buffer_rows`: {index of a
-    circular buffer: (cores, their rows)} as they were at the end; `channels`: {counter: of each DRAM channel}; `link_flits`:
-    of each link; `first_read_bytes`: bytes of DRAM that it read, each counted once.
+    `stalls`: cycles (n, reasons) by reason (`state.WAIT_*`); `traffic_words`: `state.TRAFFIC` records as words; `line_base`: of its
+    kernel in the line table; `buffer_rows`: {index of a circular buffer: (cores, their BUFFER_WORDS)} as they were at the
+    end; `channels`: {counter: of each DRAM channel}; `links`: flits over each link; `first_read_bytes`: bytes of DRAM that it
+    read, each counted once.
     """
 
     started: int
@@ -84,15 +125,13 @@ class LaunchWork:
     busy: np.ndarray
     issue: np.ndarray
     operations: np.ndarray
-    stall_rows: np.ndarray
-    stall_reasons: np.ndarray
-    stall_cycles: np.ndarray
-    traffic: np.ndarray
+    stalls: Sparse
+    traffic_words: Sparse
     compute_cores: np.ndarray
     core_counters: dict[str, np.ndarray]
     buffer_rows: dict[int, tuple[np.ndarray, np.ndarray]]
     channels: dict[str, np.ndarray]
-    link_flits: np.ndarray
+    links: Sparse
     first_read_bytes: int
     launch: Launch | None = field(repr=False, default=None)  # None for recorded NoC events
 
@@ -112,6 +151,31 @@ class LaunchWork:
         return self.threads % THREADS_PER_CORE
 
     @functools.cached_property
+    def stall_rows(self):
+        """Place in `threads` of every wait that occurred."""
+        return self.stalls.indices[0]
+
+    @functools.cached_property
+    def stall_reasons(self):
+        """Its reason."""
+        return self.stalls.indices[1]
+
+    @property
+    def stall_cycles(self):
+        """Its cycles."""
+        return self.stalls.values
+
+    @functools.cached_property
+    def traffic(self):
+        """`state.TRAFFIC` records of the threads."""
+        return self.traffic_words.whole().view(st.TRAFFIC).ravel()
+
+    @property
+    def link_flits(self):
+        """Flits over each link."""
+        return self.links.whole()
+
+    @functools.cached_property
     def waits(self):
         """Cycles (n, kinds of `WAIT_NAMES`) that each thread waited."""
         result = np.zeros((len(self.threads), len(WAIT_NAMES)), np.int64)
@@ -124,7 +188,10 @@ class LaunchWork:
         """[BufferWork] of the circular buffers, by index."""
         return [self._buffer(index, *found) for index, found in sorted(self.buffer_rows.items())]
 
-    def _buffer(self, index, cores, rows):
+    def _buffer(self, index, cores, words):
+        rows = np.zeros((len(cores), ctx.CB_WORDS), np.int64)
+        for place, piece in zip(BUFFER_WORDS, words, strict=True):
+            rows[:, place] = piece
         left = (rows[:, ctx.CB_RECEIVED] - rows[:, ctx.CB_ACKED]).clip(0, rows[:, ctx.CB_PAGES])
         levels = rows[:, ctx.CB_LEVEL_CYCLES : ctx.CB_LEVEL_CYCLES + ctx.CB_LEVELS].sum(axis=0)
         last = left * rows[:, ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
@@ -148,11 +215,6 @@ class LaunchWork:
         )  # fmt: skip
 
 
-def _records(table, rows):
-    """A copy of rows of a table of int64 fields; as words: numpy copies records field by field."""
-    return table.view(np.int64).reshape(len(table), -1)[rows].copy().view(table.dtype).ravel()
-
-
 class WorkCollector:
     """Makes the `LaunchWork` of every program of a chip that ends: copies of counters, so that a launch costs little."""
 
@@ -166,25 +228,26 @@ class WorkCollector:
         self._channels = {name: self._arrays["channels"][name].copy() for name in CHANNEL_COUNTERS}
         self._links = {"flits": self._arrays["links"]["flits"].copy()}
 
-    def collect(self, slot, threads, rows, launch):
-        """The work of the program in launch `slot`, which ran `threads`, ascending; `rows`: the same, or a slice.
+    def collect(self, slot, threads, rows, compute, stalls, launch):
+        """The work of the program in launch `slot`, which ran `threads`, ascending; `rows`: the same, or a slice; `compute`: its
+        cores with a compute kernel; `stalls`: of its threads.
 
         None beyond `MAX_DETAILED` launches.
         """
         self._count += 1
         if self._count > MAX_DETAILED:
             return None
-        arrays, table, stalls = self._arrays, self._arrays["threads"], self._arrays["stalls"][rows]
+        arrays, table, traffic = self._arrays, self._arrays["threads"], self._arrays["traffic"]
         columns = {name: table[field][threads] for name, field in THREAD_COLUMNS.items()}
-        stalled = np.divmod(np.flatnonzero(stalls), stalls.shape[1])
-        compute = threads[threads % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
         channels, links = self._moved("channels", self._channels), self._moved("links", self._links)
+        counters = columns_of(arrays["cores"], CORE_COUNTERS, compute).T
         return LaunchWork(
             started=int(arrays["launches"][slot]["started"]), ended=int(arrays["launches"][slot]["ended"]), threads=threads,
-            **columns, stall_rows=stalled[0], stall_reasons=stalled[1], stall_cycles=stalls[stalled],
-            traffic=_records(arrays["traffic"], rows), compute_cores=compute,
-            core_counters={name: arrays["cores"][name][compute] for name in CORE_COUNTERS},
-            buffer_rows={} if launch is None else self._buffer_rows(launch), channels=channels, link_flits=links["flits"],
+            **columns, stalls=stalls, traffic_words=Sparse.of(traffic.view(np.int64).reshape(len(traffic), -1)[rows]),
+            compute_cores=compute,
+            core_counters=dict(zip(CORE_COUNTERS, counters, strict=True)),
+            buffer_rows={} if launch is None else self._buffer_rows(launch), channels=channels,
+            links=Sparse.of(links["flits"]),
             first_read_bytes=arrays.first_read_bytes, launch=launch,
         )  # fmt: skip
 
@@ -199,4 +262,7 @@ class WorkCollector:
     def _buffer_rows(self, launch):
         """{index: (cores, rows)} of the circular buffers of a launch."""
         table = self._arrays["circular_buffers"]
-        return {index: (cores, table[cores, index]) for index, cores in launch.buffer_cores.items()}
+        return {
+            index: (cores, [table[cores, index, words] for words in BUFFER_WORDS])
+            for index, cores in launch.buffer_cores.items()
+        }

@@ -63,6 +63,7 @@ class ProgramLoader:
         self.barrier_periods = {}  # kernel -> of how many read barriers one waits
         self._rotated_banks = None  # the table of DRAM banks that each worker has, where experiments rotate them
         self._images = Images()
+        self._loaded = {}  # core -> the image of the program last loaded there, None where it had none
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
     def load(self, launch, launch_slot, cycle):
@@ -73,7 +74,8 @@ class ProgramLoader:
         image = self._images.of(launch)
         if image is not None:
             self._check_free(image.threads)
-            image.load(launch_slot, cycle)
+            image.load(launch_slot, cycle, any(self._loaded[core] is not image for core in image.cores))
+            self._loaded.update(dict.fromkeys(image.cores, image))
             self._kept[launch_slot] = [image]
             return image.threads, image.setup
         return self._load_anew(launch, launch_slot, cycle)
@@ -86,6 +88,7 @@ class ProgramLoader:
                 address = self._arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
         self._configure_circular_buffers(launch, cycle)
+        self._loaded.update(dict.fromkeys(_cores_of(launch)))
         stride = _args_stride(launch)
         texts = self._place_texts(launch, stride)
         self._kept[launch_slot] = []
@@ -108,7 +111,7 @@ class ProgramLoader:
         """The `ProgramImage` of a program that has just been loaded."""
         arrays, regions = self._arrays, []
         regions.append(rows_of(arrays["threads"], threads, THREAD_COUNTERS + THREAD_SETTINGS))
-        regions += (rows_of(arrays[name], threads) for name in ("contexts", "stalls", "traffic"))
+        regions += (rows_of(arrays[name], threads) for name in ("contexts", "traffic"))
         # Compute threads have no NoC bookkeeping
         regions.append(rows_of(arrays["noc_words"], threads[threads % THREADS_PER_CORE < FIRST_COMPUTE_SLOT]))
         for semaphore in launch.semaphores:
@@ -120,18 +123,17 @@ class ProgramLoader:
         for kernel in launch.kernels:
             regions += self._kernel_regions(kernel, texts, stride)
         buffers, own = arrays["circular_buffers"].reshape(-1, ctx.CB_WORDS), _buffer_rows(launch)
+        regions.append(rows_of(buffers, own))
         cores = np.unique(np.concatenate([kernel.cores for kernel in launch.kernels]))
         whole = np.add.outer(cores * N_CIRCULAR_BUFFERS, np.arange(N_CIRCULAR_BUFFERS)).ravel()
-        regions.append(rows_of(buffers, np.union1d(whole, own)))
         frames = [frame for frames, *_ in self._kept[launch_slot] for frame in frames]
         if frames:
             regions.append(
                 (np.array([frame.ctypes.data for frame in frames]), np.array([one.nbytes for one in frames]))
             )
-        launches = arrays["threads"]["launch"]
-        return ProgramImage(
-            regions, threads, setup, self._kept[launch_slot], (launches, threads), (buffers[:, ctx.CB_LEVEL_AT], own)
-        )
+        left = [rows_of(buffers, np.setdiff1d(whole, own))]
+        numbered, dated = (arrays["threads"]["launch"], threads), (buffers[:, ctx.CB_LEVEL_AT], own)
+        return ProgramImage(regions, left, _cores_of(launch), threads, setup, self._kept[launch_slot], numbered, dated)
 
     def _kernel_regions(self, kernel, texts, stride):
         """What loading writes of a kernel, besides the rows of its threads."""
@@ -372,6 +374,11 @@ class ProgramLoader:
         new[: len(old)] = old
         self._arrays.place("lines", new)
         return base
+
+
+def _cores_of(launch):
+    """Workers on which a program has kernels or circular buffers."""
+    return sorted({core for one in (*launch.kernels, *launch.circular_buffers) for core in one.cores})
 
 
 def _buffer_rows(launch):

@@ -40,24 +40,26 @@ def _runs(dtype, names):
 class ProgramImage:
     """The bytes that a program's load has written, as they are now, and who needs them.
 
-    `regions`: [(addresses, sizes)]; `threads`: indices of its threads; `setup`: cycles of each from the start of the program to
-    its own; `held`: what its threads point to; `numbered`: int64 arrays with, for each, the flat indices at which the launch slot
-    stands; `dated`: the same of the cycle.
+    `regions`: [(addresses, sizes)], `left`: those which only another program's load changes; `cores`: on which either lie;
+    `threads`: indices of its threads; `setup`: cycles of each from the start of the program to its own; `held`: what its threads
+    point to; `numbered`: int64 arrays with, for each, the flat indices at which the launch slot stands; `dated`: the same of the
+    cycle.
     """
 
-    def __init__(self, regions, threads, setup, held, numbered, dated):
-        self.threads, self.setup, self.held = threads, setup, held
+    def __init__(self, regions, left, cores, threads, setup, held, numbered, dated):
+        self.cores, self.threads, self.setup, self.held = cores, threads, setup, held
         self._numbered, self._dated = numbered, dated
-        self._copies, self._content = _copies(regions)
+        self._each, self._others = _copies(regions), _copies(left)
 
     @property
     def n_bytes(self):
         """What it takes itself."""
-        return self._copies.nbytes + self._content.nbytes
+        return sum(part.nbytes for part in (*self._each, *self._others))
 
-    def load(self, slot, cycle):
-        """Write it."""
-        copy_regions(self._copies.ctypes.data, len(self._copies))
+    def load(self, slot, cycle, after_others):
+        """Write it; `after_others`: another program has been loaded on its cores since."""
+        for copies, _ in (self._each, self._others) if after_others else (self._each,):
+            copy_regions(copies.ctypes.data, len(copies))
         for (array, places), value in ((self._numbered, slot), (self._dated, cycle)):
             array[places] = value
 

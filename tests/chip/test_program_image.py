@@ -38,7 +38,16 @@ def what_happened(device):
     works = [one["work"] for one in chip.launches.values()]
     counts = [(w.operations.tolist(), w.stall_cycles.tolist(), w.traffic.tolist(), w.core_counters) for w in works]
     levels = [[(b.index, b.pushed, b.left, b.levels.tolist(), b.waits) for b in w.buffers] for w in works]
-    return spans, repr(counts), levels, chip.work.tobytes(), chip.core_cycles.tolist(), chip.memory.image_sha256()
+    buffers = chip.arrays["circular_buffers"].tobytes()
+    return (
+        spans,
+        repr(counts),
+        levels,
+        chip.work.tobytes(),
+        chip.core_cycles.tolist(),
+        buffers,
+        chip.memory.image_sha256(),
+    )
 
 
 def run_in_turn(monkeypatch, kernels, numerics, anew):
