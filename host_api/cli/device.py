@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shlex
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,7 @@ from tensim.cli.output import TO_STDOUT, require_writable, write_json
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch
 
-SHOWN = 20  # tiles of the printed report
+SHOWN = 20  # tiles and operations of the printed report
 NOT_PROFILED = "tensim: the device profiler has written no log: does the command run programs, and close its device?"
 
 
@@ -63,7 +63,7 @@ NOT_PROFILED = "tensim: the device profiler has written no log: does the command
 @click.option(
     "--profile",
     metavar="FOLDER",
-    help="Have tt-metal's device profiler write its log there; for releases that are built with it (0.64.1 to 0.64.5).",
+    help="tt-metal's device profiler writes there, with a table for tt-perf-report; releases 0.64.1 to 0.64.5.",
 )
 @json_option
 def device(
@@ -119,15 +119,17 @@ def device(
         profiler.require_profiler(place.library)
     around = profiler.variables(profile) if profile else {}
     status, result = wait(place, options, _print_environment) if print_env else run(command, place, options, around)
-    log = profiler.finish(profile, place.arch.clock_mhz) if profile else None
+    files = profiler.finish(profile, place, [] if result is None else result["calls"]) if profile else ()
     if timeline:
         write_timeline(result, timeline)
     if json_to:
         write_json({"status": status, "device": result}, json_to)
     if json_to != TO_STDOUT:
         _print(result)
-        if profile:
-            click.echo(f"  zones of the profiler: {log}" if log else NOT_PROFILED, err=log is None)
+        for path in files:
+            click.echo(f"  written: {path}")
+    if profile and not files:
+        click.echo(NOT_PROFILED, err=True)
     raise click.exceptions.Exit(status)
 
 
@@ -140,6 +142,20 @@ def _workers(text: str | None, arch: Arch) -> tuple[tuple[int, int], ...]:
             first, last = list(known)[0], list(known)[-1]
             raise click.UsageError(f"{name!r} is no worker of {arch.name}, which go from {first} to {last}")
     return tuple(known[name] for name in dict.fromkeys(wanted))
+
+
+def _by_operation(launches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Lines of the operations that the launches belong to, those that take longest first."""
+    times: dict[str, list[int]] = {}
+    for one in launches:
+        if one["operation"]:
+            times.setdefault(one["operation"], []).append(one["end_cycles"] - one["begin_cycles"])
+    longest = sorted(times, key=lambda name: -sum(times[name]))
+    for name in longest[:SHOWN]:
+        mine = times[name]
+        yield f"    {name}: {sum(mine):,} cycles in {len(mine)}, {statistics.median(mine):,.0f} in the median"
+    if len(longest) > SHOWN:
+        yield f"    and {len(longest) - SHOWN} more operations"
 
 
 def _print_environment(variables: Mapping[str, str]) -> None:
@@ -167,6 +183,8 @@ def _print(result: dict[str, Any] | None) -> None:
         click.echo(
             f"  {len(ended)} launches: {statistics.median(times):,.0f} cycles in the median{between}; --json has all"
         )
+    for line in _by_operation(ended):
+        click.echo(line)
     for tile in result["tiles"][:SHOWN]:
         cores = ", ".join(f"{name} {count:,}" for name, count in tile["cores"].items() if count)
         units = ", ".join(f"{name} {unit['cycles']:,}" for name, unit in tile["units"].items())

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tensim.sim.engine.sealed_files import write_atomically
 from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
+    from tensim.drop_in.runner import Place
     from tensim.library.environment import Library
 
 LOG = ".logs/profile_log_device.csv"
@@ -38,10 +40,15 @@ def variables(folder: str | Path) -> dict[str, str]:
     return {"TT_METAL_DEVICE_PROFILER": "1", "TT_METAL_PROFILER_DIR": os.path.abspath(folder)}
 
 
-def finish(folder: str | Path, clock_mhz: int) -> Path | None:
-    """Give the log in a folder its clock; the log's path, None where the library has written none."""
+def finish(folder: str | Path, place: Place, calls: Sequence[dict[str, Any]]) -> tuple[Path, ...]:
+    """Give the log in a folder its clock, and write its table of operations (`calls`: those that were noted).
+
+    The paths of both; () where the library has written no log.
+    """
+    from tensim.drop_in.profiler_report import write_report
+
     log = Path(folder, LOG)
     if not log.is_file():
-        return None
-    write_atomically(log, CLOCK.sub(rb"\g<1>%d" % clock_mhz, log.read_bytes(), count=1))
-    return log
+        return ()
+    write_atomically(log, CLOCK.sub(rb"\g<1>%d" % place.arch.clock_mhz, log.read_bytes(), count=1))
+    return log, write_report(folder, log, calls, place.arch, place.library.folder)

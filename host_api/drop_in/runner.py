@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from tensim.drop_in import operation_calls
 from tensim.drop_in.compiler import digest
 from tensim.drop_in.device import FAST, SLOW, RegisterDevice
 from tensim.drop_in.launchers import install_tools
@@ -107,9 +108,13 @@ class _Chip:
         self.server.close()
         self._folder.cleanup()
 
-    def result(self) -> dict[str, Any] | None:
-        """What the device did, as JSON; None when nobody opened it."""
-        return self.device.result() if self.device is not None else None
+    def result(self, calls: Sequence[dict[str, Any]] = ()) -> dict[str, Any] | None:
+        """What the device did, as JSON, with the names of the operations among `calls`; None when nobody opened it."""
+        if self.device is None:
+            return None
+        result = self.device.result()
+        operation_calls.name_launches(result["launches"], calls)
+        return result | {"calls": list(calls)}
 
 
 def run(
@@ -120,7 +125,9 @@ def run(
     `variables`: of its environment, beside those by which it finds the chip.
     """
     with _Chip(place, options) as chip:
+        noted = chip.socket.with_name("calls")
         around = os.environ | place.variables(chip.socket, options.dispatch) | dict(variables)
+        around |= operation_calls.variables(noted)
         try:
             child = subprocess.Popen(command, env=around)
         except OSError as error:
@@ -133,7 +140,7 @@ def run(
         finally:
             end_process(child)
         status = INTERRUPTED if interrupted else exit_status(child.returncode, command[0])
-        return status, chip.result()
+        return status, chip.result(operation_calls.read(noted))
 
 
 def wait(place: Place, options: Options, tell: Callable[[dict[str, str]], object]) -> tuple[int, dict[str, Any] | None]:

@@ -39,10 +39,11 @@ def _spans(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     for one in result["launches"]:
         begin, end = one["begin_cycles"], one["end_cycles"]
         has_ended = end is not None
+        name = f"program {one['id']}" + (f", {one['operation']}" if one["operation"] else "")
         args = {"cores": one["cores"], "begin_cycles": begin, "end_cycles": end}
         events.append(
             {
-                "name": f"program {one['id']}" if has_ended else f"program {one['id']}, not ended",
+                "name": name if has_ended else f"{name}, not ended",
                 "cat": "launch",
                 "ph": "X",
                 "pid": one["chip"],

@@ -24,6 +24,7 @@ from tensim.tool_files.recording import BufferPlace
 from tensim.tool_files.told import Told, place_of, product_of
 
 if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
     from tensim.sim.chip.launch import Launch
     from tensim.tool_files.npe_view import Traffic
     from tensim.tool_files.recording import Operation
@@ -90,7 +91,7 @@ class Described:
 def operands_of(operation: Operation) -> Operands:
     """The `Operands` of an operation of a recording: those that its library names, if one does."""
     if operation.about is not None:
-        return _told(operation, operation.about)
+        return told_operands(operation.about, operation.device.id, operation.device.arch)
     read, written = _reached(operation)
     formats = _formats(operation.launch)
     sizes = None
@@ -110,15 +111,16 @@ def operands_of(operation: Operation) -> Operands:
     return Operands(inputs, outputs, sizes)
 
 
-def _told(operation: Operation, about: Told) -> Operands:
-    device, sides = operation.device, []
+def told_operands(about: Told, device: int, arch: Arch) -> Operands:
+    """The `Operands` of an operation that its library describes, on the chip `device`."""
+    sides = []
     for tensors in (about.operation["tensors"], about.operation.get("outputs", ())):
-        placed = [(tensor, place_of(tensor, device.arch)) for tensor in tensors]
+        placed = [(tensor, place_of(tensor, arch)) for tensor in tensors]
         sides.append(
             tuple(
                 Tensor(
                     place, _four(tensor["padded"]), _four(tensor["shape"]), tensor["layout"], tensor["dtype"].upper(),
-                    f"DEV_{device.id}_{tensor['buffer']}_{tensor['memory_layout']}",
+                    f"DEV_{device}_{tensor['buffer']}_{tensor['memory_layout']}",
                 )
                 for tensor, place in placed
                 if place is not None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from tensim.tool_files.operands import fidelity_of
 from tensim.tool_files.text import cell
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tensim.sim.chip.launch import KernelLaunch, Launch
     from tensim.tool_files.operands import Described, Operands
     from tensim.tool_files.recording import Operation
 
+Integers: TypeAlias = "NDArray[np.int64]"
 COLUMNS = (
     "OP CODE", "OP TYPE", "GLOBAL CALL COUNT", "DEVICE ID", "DEVICE ARCH", "ATTRIBUTES", "MATH FIDELITY", "CORE COUNT",
     "AVAILABLE WORKER CORE COUNT", "PARALLELIZATION STRATEGY", "HOST START TS", "HOST END TS", "HOST DURATION [ns]",
@@ -49,21 +52,28 @@ NO_MODEL = 1  # what a performance model says that there is none
 
 def write_operations(path: str | Path, described: Sequence[Described]) -> None:
     """Write the table; `described`: the operations (`operands.Described`) in the order of the host."""
-    inputs = max((len(one.operands.inputs) for one in described), default=0)
-    outputs = max((len(one.operands.outputs) for one in described), default=0)
-    sides = [("INPUT", max(inputs, 1)), ("OUTPUT", max(outputs, 1))]  # readers want the columns of the first ones
+    before, seen, rows = {}, set(), []
+    for one in described:
+        device = one.operation.device.id
+        row = _row(one, before.get(device))
+        program = (device, row["PROGRAM HASH"])
+        row["PROGRAM CACHE HIT"] = program in seen
+        seen.add(program)
+        before[device] = one.operation
+        rows.append(row)
+    write_rows(path, rows, [one.operands for one in described])
+
+
+def write_rows(path: str | Path, rows: Iterable[dict[str, Any]], operands: Sequence[Operands]) -> None:
+    """Write rows {column: value} with the columns of their operands, of which readers want those of the first ones."""
+    inputs = max((len(one.inputs) for one in operands), default=0)
+    outputs = max((len(one.outputs) for one in operands), default=0)
+    sides = [("INPUT", max(inputs, 1)), ("OUTPUT", max(outputs, 1))]
     tensors = [f"{side}_{i}_{column}" for side, count in sides for i in range(count) for column in TENSOR_COLUMNS]
     columns = (*COLUMNS, *tensors, *LAST_COLUMNS)
-    before, seen = {}, set()
     with output_file(path) as file:
         file.write(",".join(columns) + "\n")
-        for one in described:
-            device = one.operation.device.id
-            row = _row(one, before.get(device))
-            program = (device, row["PROGRAM HASH"])
-            row["PROGRAM CACHE HIT"] = program in seen
-            seen.add(program)
-            before[device] = one.operation
+        for row in rows:
             file.write(",".join(cell(row.get(column)) for column in columns) + "\n")
 
 
@@ -88,6 +98,12 @@ def _row(one: Described, before: Operation | None) -> dict[str, Any]:
         "NOC UTIL (%)": f"{traffic.link_util:.1f}", "MULTICAST NOC UTIL (%)": f"{traffic.multicast_util:.1f}",
         "DRAM BW UTIL (%)": f"{traffic.dram_util:.1f}",
     }  # fmt: skip
+    return row | tensor_cells(operands)
+
+
+def tensor_cells(operands: Operands) -> dict[str, Any]:
+    """{column: value} of the tensors."""
+    row: dict[str, Any] = {}
     for side, tensors in (("INPUT", operands.inputs), ("OUTPUT", operands.outputs)):
         for i, tensor in enumerate(tensors):
             sizes = zip(tensor.shape, tensor.logical, strict=True)
@@ -107,15 +123,27 @@ def _attributes(one: Described) -> str:
 
 
 def _durations(operation: Operation, before: Operation | None) -> dict[str, Any]:
-    """The columns of time that come from the kernels' zones."""
-    ns, slots = operation.nanoseconds, operation.threads % THREADS_PER_CORE
-    starts, ends = operation.work.starts, operation.work.ends
-    cores = operation.threads // THREADS_PER_CORE
-    first, last = np.full(cores.max() + 1, np.iinfo(np.int64).max), np.zeros(cores.max() + 1, np.int64)
-    np.minimum.at(first, cores, starts)
-    np.maximum.at(last, cores, ends)
-    spans = (last - first)[operation.cores]
-    moves = slots <= NCRISC
+    """The columns of time that come from the kernels' zones, and of waits."""
+    ns, slots, work = operation.nanoseconds, operation.threads % THREADS_PER_CORE, operation.work
+    ended = None if before is None else int(before.work.ends.max())
+    zones = zone_columns(ns, operation.threads // THREADS_PER_CORE, slots, work.starts, work.ends, ended)
+    return zones | {
+        "DEVICE COMPUTE CB WAIT FRONT [ns]": round(ns(int(operation.waits("circular_buffer_front")[slots == TRISC0].sum()))),
+        "DEVICE COMPUTE CB RESERVE BACK [ns]": round(ns(int(operation.waits("circular_buffer_back")[slots == TRISC2].sum()))),
+    }  # fmt: skip
+
+
+def zone_columns(
+    ns: Callable[[float], float], cores: Integers, slots: Integers, starts: Integers, ends: Integers, before: int | None
+) -> dict[str, Any]:
+    """The columns of time of kernels whose threads, in `slots` of `cores`, started and ended so; `before`: the end of the program
+    before. `ns(cycles)`.
+    """
+    _, places = np.unique(cores, return_inverse=True)
+    first, last = np.full(places.max() + 1, np.iinfo(np.int64).max), np.zeros(places.max() + 1, np.int64)
+    np.minimum.at(first, places, starts)
+    np.maximum.at(last, places, ends)
+    spans, moves = last - first, slots <= NCRISC
     row = {
         "DEVICE KERNEL DURATION [ns]": round(ns(int(ends.max() - starts.min()))),
         "DEVICE KERNEL DURATION DM START [ns]": round(ns(int(ends.max() - starts[moves].min()))) if moves.any() else "",
@@ -123,8 +151,6 @@ def _durations(operation: Operation, before: Operation | None) -> dict[str, Any]
         "DEVICE KERNEL DURATION PER CORE MAX [ns]": round(ns(int(spans.max()))),
         "DEVICE KERNEL DURATION PER CORE AVG [ns]": round(ns(float(spans.mean()))),
         "DEVICE KERNEL FIRST TO LAST START [ns]": round(ns(int(starts.max() - starts.min()))),
-        "DEVICE COMPUTE CB WAIT FRONT [ns]": round(ns(int(operation.waits("circular_buffer_front")[slots == TRISC0].sum()))),
-        "DEVICE COMPUTE CB RESERVE BACK [ns]": round(ns(int(operation.waits("circular_buffer_back")[slots == TRISC2].sum()))),
         "OP TO OP LATENCY [ns]": 0, "OP TO OP LATENCY BR/NRISC START [ns]": 0,
     }  # fmt: skip
     for slot, name in ((BRISC, "BRISC"), (NCRISC, "NCRISC"), *((TRISC0 + i, f"TRISC{i}") for i in range(3))):
@@ -133,9 +159,9 @@ def _durations(operation: Operation, before: Operation | None) -> dict[str, Any]
             round(ns(int(ends[mine].max() - starts[mine].min()))) if mine.any() else ""
         )
     if before is not None:
-        row["OP TO OP LATENCY [ns]"] = round(ns(int(starts.min() - before.work.ends.max())))
+        row["OP TO OP LATENCY [ns]"] = round(ns(int(starts.min() - before)))
         begun = starts[moves].min() if moves.any() else starts.min()
-        row["OP TO OP LATENCY BR/NRISC START [ns]"] = round(ns(int(begun - before.work.ends.max())))
+        row["OP TO OP LATENCY BR/NRISC START [ns]"] = round(ns(int(begun - before)))
     return row
 
 

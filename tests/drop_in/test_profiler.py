@@ -2,16 +2,20 @@
 with it lies beside the one of TENSIM_LIBRARY_PYTHON (tests/library/wheels.py)."""
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tensim.drop_in.command_line import read
 from tensim.drop_in.compiler import compile
 from tensim.drop_in.profiler import LOG, finish, require_profiler
+from tensim.drop_in.profiler_report import REPORT
 from tensim.library.environment import Library
+from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tests.drop_in.test_firmware import PYTHON, SUMS, run
 from tests.library.wheels import PROFILED
@@ -19,12 +23,26 @@ from tests.library.wheels import PROFILED
 RELEASE = Path(PYTHON or "").absolute().parent.parent / PROFILED
 HEADER = "ARCH: wormhole_b0, CHIP_FREQ[MHz]: "
 CORES = ("BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2")
+COLUMNS = (
+    "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, run host ID, trace id, "
+    "trace id counter, zone name, type, source line, source file, meta data"
+)
+ZONES = (("FW", "START", 1000), ("KERNEL", "START", 1030), ("KERNEL", "END", 1090), ("FW", "END", 1100))
 ZONE = """#define TEXT(name) name "," __FILE__ "," "2" ",KERNEL_PROFILER"
 #define SAY(x) _Pragma(#x)
 #define ZONE(name) SAY(message(TEXT(name)))
 
 int f() { ZONE("ALL"); return 0; }
 """
+
+
+def log_row(core, kind, side, at):
+    return f"0,1,2,{core},7,{at},0,5,,,{core}-{kind},ZONE_{side},1,a.cc,"
+
+
+def table_of(path):
+    with open(path) as file:
+        return list(csv.DictReader(file))
 
 
 def test_names_of_zones_are_said_as_gcc_says_them(tmp_path):
@@ -50,12 +68,18 @@ def test_firmware_with_zones_is_compiled_for_its_room(defines, level, tmp_path):
 
 
 @pytest.mark.parametrize("said, clock", [("0", "1000"), ("900", "900")])
-def test_the_log_has_a_clock(said, clock, tmp_path):
-    assert finish(tmp_path, 1000) is None
+def test_the_log_has_a_clock_and_a_table(said, clock, tmp_path):
+    place = SimpleNamespace(arch=load_arch("wormhole_b0"), library=SimpleNamespace(folder=tmp_path))
+    assert finish(tmp_path, place, []) == ()
     (tmp_path / LOG).parent.mkdir()
-    (tmp_path / LOG).write_text(f"{HEADER}{said}\n0,1,1,BRISC\n")
-    assert finish(tmp_path, 1000) == tmp_path / LOG
-    assert (tmp_path / LOG).read_text() == f"{HEADER}{clock}\n0,1,1,BRISC\n"
+    rows = [log_row("BRISC", kind, side, at) for kind, side, at in ZONES] + [log_row("ERISC", "FW", "START", 3)]
+    (tmp_path / LOG).write_text("\n".join([f"{HEADER}{said}", COLUMNS, *rows, ""]))
+    assert finish(tmp_path, place, []) == (tmp_path / LOG, tmp_path / REPORT)
+    assert (tmp_path / LOG).read_text().splitlines()[0] == f"{HEADER}{clock}"
+    (row,) = table_of(tmp_path / REPORT)
+    assert row["OP CODE"] == "Program5" and row["DEVICE FW DURATION [ns]"] == "100"
+    assert row["DEVICE BRISC KERNEL DURATION [ns]"] == row["DEVICE KERNEL DURATION [ns]"] == "60"
+    assert row["DEVICE NCRISC KERNEL DURATION [ns]"] == "" and row["CORE COUNT"] == "1"
 
 
 def test_a_release_without_its_profiler_is_refused(tmp_path):
@@ -99,6 +123,28 @@ def test_the_log_of_a_program_tells_when_its_firmware_and_kernels_ran(tmp_path, 
             (kernel_begin, start), (kernel_end, stop) = parts["KERNEL"]
             assert (begin, end) == (kernel_begin, kernel_end) == ("ZONE_START", "ZONE_END")
             assert launch["begin_cycles"] <= first < start < stop < last <= launch["end_cycles"]
+    assert [one["operation"] for one in launches] == ["ttnn.add", "ttnn.multiply"]
+    opens_in_tt_perf_report(tmp_path / REPORT, ["AddDeviceOperation", "MultiplyDeviceOperation"])
+    agrees_with_the_vendors_tool(tmp_path)
+
+
+def agrees_with_the_vendors_tool(folder):
+    """Durations of the table are those which the vendor's tool finds in the same log."""
+    ours = table_of(folder / REPORT)
+    command = [PYTHON, "-m", "tracy.process_ops_logs", "--device-only"]  # writes to the same place
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"TT_METAL_PROFILER_DIR": str(folder)})
+    theirs = table_of(folder / REPORT)
+    assert len(theirs) == len(ours) == 2
+    for mine, row in zip(ours, theirs, strict=True):
+        assert {name: mine[name] for name in row} == row
+
+
+def opens_in_tt_perf_report(path, names):
+    pytest.importorskip("tt_perf_report")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("tt-perf-report"), "--no-color", path], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and all(name in done.stdout for name in names), done.stdout + done.stderr
 
 
 @pytest.mark.skipif(PYTHON is None, reason="no interpreter that has ttnn")

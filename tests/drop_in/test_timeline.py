@@ -14,9 +14,17 @@ from tensim.sim.cores.coprocessor.units import MATRIX, PACK, SPAN
 
 PYTHON = os.environ.get("TENSIM_LIBRARY_PYTHON")
 LAUNCHES = [
-    {"chip": 0, "id": 0, "by": "host", "cores": 2, "begin_cycles": 2000, "end_cycles": None},
-    {"chip": 0, "id": 7, "by": "dispatcher", "cores": 64, "begin_cycles": 5000, "end_cycles": 6000},
-    {"chip": 1, "id": 7, "by": "dispatcher", "cores": 64, "begin_cycles": 5500, "end_cycles": 6500},
+    {"chip": 0, "id": 0, "by": "host", "cores": 2, "begin_cycles": 2000, "end_cycles": None, "operation": None},
+    {
+        "chip": 0,
+        "id": 7,
+        "by": "dispatcher",
+        "cores": 64,
+        "begin_cycles": 5000,
+        "end_cycles": 6000,
+        "operation": "ttnn.add",
+    },
+    {"chip": 1, "id": 7, "by": "dispatcher", "cores": 64, "begin_cycles": 5500, "end_cycles": 6500, "operation": None},
 ]
 RESULT = {
     "arch": "wormhole_b0", "board": "n300", "chips": 2, "clock_mhz": 1000, "cycles": 9000, "launches": LAUNCHES, "units_told": [],
@@ -35,7 +43,7 @@ def test_each_launch_is_a_span_of_its_chip_and_of_who_launched_it(tmp_path):
     found = [(one["name"], one["pid"], tracks[one["pid"], one["tid"]], one["ts"], one["dur"]) for one in spans]
     assert found == [
         ("program 0, not ended", 0, "launched by the host", 2.0, 7.0),
-        ("program 7", 0, "launched by the dispatcher", 5.0, 1.0),
+        ("program 7, ttnn.add", 0, "launched by the dispatcher", 5.0, 1.0),
         ("program 7", 1, "launched by the dispatcher", 5.5, 1.0),
     ]
     assert {one["args"]["name"] for one in events if one["name"] == "process_name"} == {
