@@ -20,7 +20,7 @@ SHOWN = 20  # tiles and operations of the printed report
 NOT_PROFILED = "tensim: the device profiler has written no log: does the command run programs, and close its device?"
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @arch_option
 @overrides_option
