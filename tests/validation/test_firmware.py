@@ -66,7 +66,8 @@ def test_times_are_those_between_rounds_of_each_shape():
 
 
 @pytest.mark.parametrize(
-    ("said", "why"), [("x\nerror: no chip\n  hint: y", "with 3: no chip$"), ("a\nb", "with 3: b$"), ("", "nothing")]
+    ("said", "why"),
+    [("x\nerror: no chip\n  hint: y", "with 3: no chip$"), ("a\nb\ntensim: no device", "with 3: b$"), ("", "nothing")],
 )
 def test_a_library_that_fails_is_told_by_its_error(said, why):
     with pytest.raises(TensimError, match=why):

@@ -7,7 +7,6 @@ from a trace: a round is one program, or one that runs for a stated time and tho
 import json
 import sys
 
-import torch
 import ttnn
 from rounds import ROUNDS, distinct
 
@@ -111,8 +110,8 @@ def main():
     with open(sys.argv[1]) as file:
         shapes = json.load(file)
     device = ttnn.open_device(device_id=0, trace_region_size=TRACE_REGION)
-    tile = torch.zeros(1, 1, 32, 32, dtype=torch.bfloat16)
-    tensors = [ttnn.from_torch(tile, layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2)]
+    tile = ttnn.Tensor([0.0] * 32 * 32, [1, 1, 32, 32], ttnn.bfloat16, ttnn.TILE_LAYOUT)
+    tensors = [tile.to(device) for _ in range(2)]
     for mark, shape in enumerate(shapes):
         run(device, tensors, shape, mark)
     ttnn.close_device(device)

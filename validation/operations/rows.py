@@ -14,10 +14,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tensim.library.environment import find_library
 from tensim.validation.evidence import OTHER_RELEASE
 from tensim.validation.figures import error_percent
-from tensim.validation.library_process import output_of, release
+from tensim.validation.library_process import output_of, release, require_torch
 from tensim.validation.operations.descriptions import description
 from tensim.validation.operations.networks import network_of
 from tensim.validation.rows import Case, Skip
@@ -35,8 +34,8 @@ OWN_KERNEL = {"halo": "halo_gather"}  # of a call that runs several programs, a 
 
 
 def require():
-    """UsageError where the vendor's library is not installed."""
-    find_library()
+    """UsageError where the vendor's library is not installed, or not beside torch."""
+    require_torch()
 
 
 def read(row, layout):
