@@ -195,6 +195,7 @@ PARAMETERS = {
     "issue_atomic": ("riscv.issue.atomic", 1),
     "issue_set_state": ("riscv.issue.set_state", 1),
     "multicast_sent": ("noc.multicast_sent_cycles", 1),
+    "write_sent": ("noc.write_sent_cycles", 1),
     "backoff_cycles": ("noc.backoff_cycles", 1),
     "backoff_doublings": ("noc.backoff_doublings", 1),
     "backoff_seed": ("noc.backoff_seed", 1),

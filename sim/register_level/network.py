@@ -253,13 +253,21 @@ class Network:
             self.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
         elif what == packets.LEFT:
             if request.kind == "write":
-                told = cycle + (self._arch["noc.multicast_sent_cycles"] if request.is_broadcast else 0)
+                told = cycle + self._told_later(transfer)
                 self.at(tile.coordinates, told, lambda cycle: _leave(tile, request, cycle))
         elif what == packets.AT_TARGET:
             self._reach(transfer, tag, cycle, number, index)
         else:
             self._finish(transfer, tag)
             self.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
+
+    def _told_later(self, transfer):
+        """Cycles after which a core is told that a write has left."""
+        if transfer.request.is_broadcast:
+            return self._arch["noc.multicast_sent_cycles"]
+        (number,) = transfer.targets
+        in_dram = self._arrays["tiles"]["kind"][number] == st.TILE_DRAM
+        return 0 if in_dram else self._arch["noc.write_sent_cycles"]
 
     def _reach(self, transfer, tag, cycle, number, index):
         """A request is at a target."""

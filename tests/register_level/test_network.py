@@ -23,8 +23,8 @@ DRAM, DRAM_PORT = (30, 30), (0, 0)  # a name that no other tile has, and where i
 class Chip:
     """A chip whose cores run what the tests give them."""
 
-    def __init__(self, name):
-        self.arch, self.errors = load_arch(name), []
+    def __init__(self, name, settings=None):
+        self.arch, self.errors = load_arch(name, settings or {}), []
         self.memory = SparseMemory()  # of the host
         self.chip = RegisterChip(self.arch, [[DRAM_PORT, DRAM]], [], [], self.errors.append, lambda: self.memory)
         self.names = list(self.arch.kernel_coords)
@@ -288,6 +288,23 @@ def test_a_write_is_sent_when_it_has_left(chip):
     assert (chip.counter(one, niu.WRITES_STARTED), chip.counter(one, niu.WRITES_SENT)) == (1, 0)
     chip.chip.run(chip.chip.now + 2000)
     assert chip.counter(one, niu.WRITES_SENT) == 1
+
+
+@pytest.mark.parametrize("name", CHIPS)
+@pytest.mark.parametrize("target", ["worker", "DRAM"])
+def test_a_core_is_told_later_that_its_write_to_an_l1_has_left(name, target):
+    """By `noc.write_sent_cycles`; of a write to DRAM at once."""
+    sent = []
+    for told in (0, 200):
+        chip = Chip(name, {"noc.write_sent_cycles": told})
+        one = chip.names[0]
+        there = chip.names[-1] if target == "worker" else DRAM
+        command = chip.command(0, niu.WRITE | niu.MARKED, (SOURCE, xy(one)), (TARGET, xy(there)), 1024)
+        chip.start(one, [*command, jump(0)])
+        while not chip.counter(one, niu.WRITES_SENT):
+            chip.chip.run(chip.chip.now + 1)
+        sent.append(chip.chip.now)
+    assert sent[1] - sent[0] == (200 if target == "worker" else 0)
 
 
 def free_command_buffers(chip, place, noc=0):

@@ -15,6 +15,7 @@ from tensim.sim.state import (
     PARKED,
     READ,
     READ_BUFFER,
+    TILE_DRAM,
     WAIT_NOC_ISSUE,
     WORD_BUFFER,
     WRITE,
@@ -26,6 +27,7 @@ from tensim.sim.state import (
     ports_of,
     schedule,
     threads_of,
+    tiles_of,
     transactions_of,
     vcs_of,
 )
@@ -142,7 +144,11 @@ def tail_left(m, index, now):
     if x.stage != TO_TARGET or (x.kind != WRITE and x.kind != INLINE):
         return
     counters = noc_counters_of(m, x.thread, x.noc)
-    left = packets_of(m)[index].left + (m.multicast_sent if x.target < 0 else 0)
+    left = packets_of(m)[index].left
+    if x.target < 0:
+        left += m.multicast_sent
+    elif tiles_of(m)[x.target].kind != TILE_DRAM:
+        left += m.write_sent
     if x.posted != 0:
         counters.posted_unsent -= 1
         counters.posted_flush_at = max(counters.posted_flush_at, left)

@@ -236,27 +236,30 @@ def test_virtual_channels_that_requests_do_not_have_are_refused(fresh_device, ca
 
 @kernel
 def flush_behind(x0, y0, x1, y1, count, note):
-    """A block to one core (`count` 0), or to a rectangle of so many: cycles until its flush ends."""
+    """A block to one core (`count` 0), to a rectangle of so many, or to DRAM (-1): cycles until its flush ends."""
     begin = get_timestamp()
     if count > 0:
         noc_async_write_multicast(SOURCE, get_noc_multicast_addr(x0, y0, x1, y1, TARGET), 2048, count)
-    else:
+    elif count == 0:
         noc_async_write(SOURCE, get_noc_addr(x0, y0, TARGET), 2048)
+    else:
+        noc_async_write(SOURCE, get_noc_addr_from_bank_id(0, 1 << 20), 2048)
     noc_async_writes_flushed()
     l1_ptr(note, uint32)[0] = get_timestamp() - begin
 
 
 @pytest.mark.parametrize("noc", ["packet", "flit"])
-@pytest.mark.parametrize("receivers", [0, 7])
-def test_a_multicast_is_told_to_have_left_later(receivers, noc):
-    """Short products of gemm.csv on Blackhole: a flush waits for that behind a multicast, not behind a write."""
+@pytest.mark.parametrize(
+    ("receivers", "key"), [(7, "noc.multicast_sent_cycles"), (0, "noc.write_sent_cycles"), (-1, None)]
+)
+def test_a_core_is_told_later_that_its_writes_to_an_l1_have_left(receivers, key, noc):
+    """Short products of gemm.csv, workers that flush behind each packet to a router; writes to DRAM have left at once."""
     taken = []
     for told in (0, 110):
-        device = tt.create_device(
-            1, arch=load_arch("blackhole", {"noc.multicast_sent_cycles": told}), numerics="off", noc=noc
-        )
+        settings = {name: told if key in (name, None) else 0 for name in ("noc.multicast_sent_cycles", "noc.write_sent_cycles")}
+        device = tt.create_device(1, arch=load_arch("blackhole", settings), numerics="off", noc=noc)
         corners = *physical(device, (1, 0)), *physical(device, (7, 0))
         run(device, (flush_behind, tt.CoreCoord(0, 0), [*corners, receivers, NOTES]))
         taken.append(int(read(device, (0, 0), NOTES, 4).view(np.uint32)[0]))
         tt.close_device(device)
-    assert taken[1] - taken[0] == (110 if receivers else 0) and taken[0] > 2048 // 64
+    assert taken[1] - taken[0] == (110 if key else 0) and taken[0] > 2048 // 64
