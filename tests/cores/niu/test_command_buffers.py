@@ -236,11 +236,11 @@ def test_virtual_channels_that_requests_do_not_have_are_refused(fresh_device, ca
 
 @kernel
 def flush_behind(x0, y0, x1, y1, count, note):
-    """A block to one core (`count` 0), to a rectangle of so many, or to DRAM (-1): cycles until its flush ends."""
+    """A block to one core (`count` 1), to a rectangle of so many, or to DRAM (0): cycles until its flush ends."""
     begin = get_timestamp()
-    if count > 0:
+    if count > 1:
         noc_async_write_multicast(SOURCE, get_noc_multicast_addr(x0, y0, x1, y1, TARGET), 2048, count)
-    elif count == 0:
+    elif count == 1:
         noc_async_write(SOURCE, get_noc_addr(x0, y0, TARGET), 2048)
     else:
         noc_async_write(SOURCE, get_noc_addr_from_bank_id(0, 1 << 20), 2048)
@@ -250,13 +250,15 @@ def flush_behind(x0, y0, x1, y1, count, note):
 
 @pytest.mark.parametrize("noc", ["packet", "flit"])
 @pytest.mark.parametrize(
-    ("receivers", "key"), [(7, "noc.multicast_sent_cycles"), (0, "noc.write_sent_cycles"), (-1, None)]
+    ("receivers", "key"), [(7, "noc.multicast_sent_cycles"), (1, "noc.write_sent_cycles"), (0, None)]
 )
 def test_a_core_is_told_later_that_its_writes_to_an_l1_have_left(receivers, key, noc):
     """Short products of gemm.csv, workers that flush behind each packet to a router; writes to DRAM have left at once."""
     taken = []
     for told in (0, 110):
-        settings = {name: told if key in (name, None) else 0 for name in ("noc.multicast_sent_cycles", "noc.write_sent_cycles")}
+        settings = {
+            name: told if key in (name, None) else 0 for name in ("noc.multicast_sent_cycles", "noc.write_sent_cycles")
+        }
         device = tt.create_device(1, arch=load_arch("blackhole", settings), numerics="off", noc=noc)
         corners = *physical(device, (1, 0)), *physical(device, (7, 0))
         run(device, (flush_behind, tt.CoreCoord(0, 0), [*corners, receivers, NOTES]))
