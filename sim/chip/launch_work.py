@@ -129,7 +129,7 @@ class LaunchWork:
     traffic_words: Sparse
     compute_cores: np.ndarray
     core_counters: dict[str, np.ndarray]
-    buffer_rows: dict[int, tuple[np.ndarray, np.ndarray]]
+    buffer_rows: dict[int, tuple[np.ndarray, list[np.ndarray]]]
     channels: dict[str, np.ndarray]
     links: Sparse
     first_read_bytes: int
