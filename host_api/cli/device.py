@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tensim.cli.options import arch_option, json_option, key_values, overrides_option
+from tensim.cli.options import arch_option, json_option, key_values, noc_option, overrides_option
 from tensim.cli.output import TO_STDOUT, require_writable, write_json
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ NOT_PROFILED = "tensim: the device profiler has written no log: does the command
     type=click.Choice(["exact", "fast", "off"]),
     help="The chip's bits, float32 products, or time alone.",
 )
+@noc_option
 @click.option(
     "--dispatch",
     default="slow",
@@ -73,6 +74,7 @@ def device(
     mesh: str | None,
     python: str | None,
     numerics: str,
+    noc_model: str,
     dispatch: str,
     unknown_registers: str,
     print_env: bool,
@@ -114,7 +116,7 @@ def device(
     settings = card_of(mesh) | key_values(overrides, "--set")
     place = place_of(arch if board is None else board.arch, settings, python, board)
     units = _workers(timeline_units, place.arch)
-    options = Options(numerics, dispatch, unknown_registers == "zero", units)
+    options = Options(numerics, dispatch, unknown_registers == "zero", units, noc_model)
     if profile:
         profiler.require_profiler(place.library)
     around = profiler.variables(profile) if profile else {}

@@ -34,13 +34,15 @@ WORK_CYCLES = 2000  # between two looks whether the host says anything
 class Options(NamedTuple):
     """How a chip runs.  `numerics`: exact, fast or off; `dispatch`: of tt-metal's programs, by the host (slow) or by kernels.
 
-    `lenient`: registers that are not modelled read as zero; `units`: names of the workers whose units tell what they do and when.
+    `lenient`: registers that are not modelled read as zero; `units`: names of the workers whose units tell what they do and when;
+    `noc`: the model of the NoCs, packet or flit.
     """
 
     numerics: str = "exact"
     dispatch: str = SLOW
     lenient: bool = False
     units: tuple[tuple[int, int], ...] = ()
+    noc: str = "packet"
 
 
 class RegisterDevice:
@@ -77,6 +79,7 @@ class RegisterDevice:
                 options.numerics != "off",
                 options.numerics == "fast",
                 options.lenient,
+                options.noc,
             )
             for number in range(1 if wiring is None else len(wiring.ports))
         ]

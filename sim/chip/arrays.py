@@ -23,7 +23,6 @@ from tensim.sim.cores.tensix.queue_state import (
     SOURCE_PLACES,
 )
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
-from tensim.sim.engine.entry_points import flit_event
 from tensim.sim.engine.event_heap import NEVER, new_heap
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import lazy_zeros, zeros_in_cache_lines
@@ -232,7 +231,7 @@ class MachineArrays:
         self.add_chunks()
 
     def build_flits(self):
-        """An idle flit network, when that is the NoC model; its code is compiled when it is used first."""
+        """An idle flit network, when that is the NoC model."""
         if self.noc != "flit":
             return
         from tensim.sim.cores.niu.flits import flit_network
@@ -240,7 +239,6 @@ class MachineArrays:
         self.flits = flit_network(self.arch, self["links"], self["ports"])
         self._grow_flits()
         self.place("flits", self.flits.record)
-        self.machine["flit_model_at"] = flit_event.address
 
     # --- pools that grow between two stretches of a run
 

@@ -23,7 +23,7 @@ from tensim.sim.chip.printer import Printer
 from tensim.sim.chip.recordings import Recordings
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine.entry_points import l1_written, run, start_threads
+from tensim.sim.engine.entry_points import flit_event, l1_written, run, start_threads
 from tensim.sim.engine.event_heap import KEY_BITS, MAX_CORES
 from tensim.sim.errors import SimulatorError, UsageError
 
@@ -70,6 +70,8 @@ class Chip:
         self.arrays = MachineArrays(arch, numerics, noc)
         self.machine, self._machine_address = self.arrays.machine, self.arrays.address
         self.machine["max_cycles"], self.machine["run_at"] = self.max_cycles, run.address
+        if noc == "flit":
+            self.machine["flit_model_at"] = flit_event.address  # compiled when it is used first
         self.works = WorkCollector(self.arrays)
         self.occupancy = OccupancyRecorder(self.arrays)  # of the whole time; others look at a part of it
         self.recorders = [self.occupancy]

@@ -29,7 +29,7 @@ COMPILED = (
     "traces.light_metal.content_sizes traces.light_metal.content_arguments traces.light_metal.rules"
 ).split()
 CHECKS, COPROCESSOR, FABRIC = ("sim.cores.checks",), ("sim.cores.coprocessor",), ("sim.cores.fabric",)
-STOPS, PACKETS = ("sim.chip.stops",), ("sim.register_level.packets",)
+STOPS, PACKETS = ("sim.chip.stops",), ("sim.register_level.packets", "sim.register_level.flits")
 
 
 def compiled_sources(parts=COMPILED):

@@ -27,7 +27,7 @@ UNLIMITED = 1 << 62
 NEVER = 1 << 62  # a cycle
 NODES_PER_WORD = 62  # of the bit set of routers at work
 TREE_NODES = 15  # per word of a multicast tree, four bits each
-TREES_PER_NIU = 4  # one that drains and those that wait
+TREES_PER_NIU = 6  # one that drains, one with its path, and those of four command buffers that wait
 BEGUN, LEFT, ARRIVED = 0, 1, 2
 EVENTS_PER_NODE = 4  # in a cycle: one of each, and BEGUN of a multicast that reserves its path
 

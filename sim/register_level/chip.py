@@ -28,11 +28,22 @@ class RegisterChip:
     reaches the host's memory (`HostMemory`).
 
     A tile's name is the pair of coordinates by which the driver knows it; the attribute `channels` has the number of the channel by
-    name.  `report(error)` is told of a tile that stopped; `data`, `fast`, `lenient`: as for `RegisterTile`.
+    name.  `report(error)` is told of a tile that stopped; `data`, `fast`, `lenient`: as for `RegisterTile`; `noc`: the model of the
+    NoCs, packet or flit.
     """
 
     def __init__(
-        self, arch, channels, dispatching, ethernet, report, link=lambda: None, data=True, fast=False, lenient=False
+        self,
+        arch,
+        channels,
+        dispatching,
+        ethernet,
+        report,
+        link=lambda: None,
+        data=True,
+        fast=False,
+        lenient=False,
+        noc="packet",
     ):
         self.arch, self._report = arch, report
         self._numerics, self._lenient = (data, fast), lenient
@@ -51,7 +62,7 @@ class RegisterChip:
         self.host = self._others[name] = HostMemory(arch.name, link, self.tell)
         self._hosts = {name: physical}
         self._named[physical] = name
-        self.network = Network(self)
+        self.network = Network(self, noc)
         # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
         self.observer = None
         self._polled, self._value = None, None
@@ -164,16 +175,15 @@ class RegisterChip:
         They go on together by as many cycles as no tile can have an effect on another.
         """
         while self.now < until:
-            due, look_ahead = self.network.due_at, self.network.look_ahead
+            due = self.network.due_at
             if not self._awake and due is None:
                 self.now = until
                 return
             alone = len(self._awake) == 1
-            begin = self.now if self._awake else due
-            horizon = min(until, begin + look_ahead)
+            horizon = self.network.lead(self.now if self._awake else min(until, due), until)
             if alone:  # it goes on until something comes, or what it sends arrives
+                due = self.network.due_at
                 horizon = max(horizon, until if due is None else min(until, due - 1))
-            self.network.advance(horizon)
             due_places = self.network.places_due(horizon)
             for place in due_places:
                 if place not in self.tiles:
@@ -188,7 +198,8 @@ class RegisterChip:
     def _run_tile(self, place, horizon, alone, has_begun):
         """Run a tile to a cycle, with all that happens to it meanwhile; the cycle up to which others can follow.
 
-        One that is `alone` stops where what it sends may arrive.  `has_begun`: its cores have run to that cycle, or have stopped.
+        One that is `alone` stops where what it sends may arrive, any that sends where its NoC has come to, if that takes nothing of
+        the past.  `has_begun`: its cores have run to that cycle, or have stopped.
         """
         network, tile = self.network, self.tile(*place)
         while True:
@@ -203,9 +214,11 @@ class RegisterChip:
                 has_begun = False
             for cycle, request in tile.requests:
                 self._send(tile, request, cycle)
-                if alone:
+                if not network.takes_past:
+                    horizon = min(horizon, max(cycle, self.now))
+                elif alone:
                     horizon = min(horizon, max(cycle + network.look_ahead, tile.now))
-            if tile.requests:  # what comes of them in the tile itself
+            if tile.requests and network.takes_past:  # what comes of them in the tile itself
                 network.advance(horizon)
             was_asked, tile.requests = bool(tile.requests), []
             if not was_asked:

@@ -1,7 +1,7 @@
 """Requests between tiles of a chip at register level: when what they bring is there, and what it does.
 
-NoCs, L1 ports and DRAM channels are the packet model's and the DRAM model's of the other levels
-(`tensim.sim.register_level.packets`); the host's memory has a rate and a latency.
+NoCs, L1 ports and DRAM channels are those of the other levels, in the packet model (`tensim.sim.register_level.packets`) or the flit
+model (`tensim.sim.register_level.flits`); the host's memory has a rate and a latency.
 """
 
 import heapq
@@ -13,7 +13,7 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.arrays import MachineArrays
-from tensim.sim.engine.entry_points import packets_answer, packets_run, packets_send, packets_send_to_all
+from tensim.sim.engine.entry_points import flits_run, packets_answer, packets_run, packets_send, packets_send_to_all
 from tensim.sim.engine.event_heap import KEY_BITS
 from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.register_level import niu as registers
@@ -41,14 +41,19 @@ class Transfer:
 
 
 class Network:
-    """Both NoCs of a `tensim.sim.register_level.chip.RegisterChip`.
+    """Both NoCs of a `tensim.sim.register_level.chip.RegisterChip`; `noc`: their model, packet or flit.
 
     What comes of a request happens at tiles, in the order of cycles there: `effects[place]` is a heap of (cycle, order, function of
     the cycle).  Nothing that happens at a tile has an effect on another one before `look_ahead` cycles.
     """
 
-    def __init__(self, chip):
+    def __init__(self, chip, noc="packet"):
         self._chip, self._arch = chip, chip.arch
+        self.takes_past = (
+            noc == "packet"
+        )  # requests of cycles that it has passed; else tiles wait for it when they have sent
+        self._run = packets_run if noc == "packet" else flits_run
+        self._unsent = 0  # requests that have not begun, and writes that have not left: their tiles will be told
         self._order, self._tags = itertools.count(), itertools.count()
         self.effects = {}
         self._pending = []  # heap of (cycle, place) of effects, and of some that have happened
@@ -65,15 +70,15 @@ class Network:
         self._host_free = {False: 0, True: 0}
         # An L1 serves what comes in turn, each by the time of a write: a read so long after its answer has left.  That is home no
         # sooner than behind the links of its own tile.
-        out, hop, home = (self._arch[f"noc.{name}"] for name in HEAD)
+        out, hop, self._home = (self._arch[f"noc.{name}"] for name in HEAD)
         read, write = self._arch["l1.noc_access_latency"], self._arch["l1.noc_write_latency"]
-        late = min(max(write - read, 0), out + home)
-        self._l1_latency, self.look_ahead = min(write, read + late), out + hop + home - late
+        late = min(max(write - read, 0), out + self._home)
+        self._l1_latency, self.look_ahead = min(write, read + late), out + hop + self._home - late
         self._free = {}  # cycle from which a tile's NIU takes the next request, by (number of the tile, NoC)
         self._linked = set()  # (number of the tile, NoC) whose last multicast keeps its path
         self._behind = {}  # arguments of `_start` of multicasts that wait until the one with their path has begun, likewise
         self._notices = np.zeros(NOTICES, packets.NOTICE)
-        self._arrays = MachineArrays(self._arch, "off", "packet")
+        self._arrays = MachineArrays(self._arch, "off", noc)
         self._machine = self._arrays.address
         self._width = self._arch.noc_size[0]
         self._place_tiles()
@@ -100,10 +105,17 @@ class Network:
                 effect = cycle
                 break
             heapq.heappop(self._pending)  # it has happened
+        event = self._next_event
+        if event is None or effect is None:
+            return effect if event is None else event
+        return min(event, effect)
+
+    @property
+    def _next_event(self):
+        """Cycle of the next event of the compiled engine, None when there is none."""
         if not self._arrays.machine["event_heap_size"]:
-            return effect
-        event = int(self._arrays["event_heap"][0]) >> KEY_BITS
-        return event if effect is None else min(event, effect)
+            return None
+        return int(self._arrays["event_heap"][0]) >> KEY_BITS
 
     def places_due(self, until):
         """Places at which something happens up to a cycle."""
@@ -183,6 +195,7 @@ class Network:
         is_answered = request.is_marked or request.kind == "read"
         answer = packets.ANSWERED if is_answered else packets.POSTED
         self._under_way[tag] = transfer
+        self._unsent += 1 + (request.kind == "write")
         if request.is_broadcast:
             flags = packets.LINKED_BEFORE * ((source, noc) in self._linked) | packets.KEPT * request.is_linked
             flags |= packets.LOOPS_BACK * request.includes_source
@@ -234,18 +247,34 @@ class Network:
 
     # --- what becomes of them
 
+    def lead(self, begin, until):
+        """Let packets move as far as tiles that have come to `begin` allow; returns the cycle, `until` at most, up to which these may
+        follow: nothing that is not among the effects comes to one of them before.
+        """
+        if self.takes_past:
+            horizon = min(until, begin + self.look_ahead)
+            self.advance(horizon)
+            return horizon
+        self.advance(begin)
+        event = self._next_event
+        if event is None:
+            return min(until, begin + self.look_ahead)
+        # by an event's cycle tiles are told of their own NIU, by the one in which it can be at a tile of others
+        return min(until, event if self._unsent else event - 1 + self._home)
+
     def advance(self, until):
         """Let packets move up to a cycle: what they do until then is among the effects."""
         rows, arrays = self._notices, self._arrays
         while arrays.machine["event_heap_size"] and int(arrays["event_heap"][0]) >> KEY_BITS <= until:
             self._make_room()
-            packets_run(self._machine, until, rows.ctypes.data, NOTICES)
+            self._run(self._machine, until, rows.ctypes.data, NOTICES)
             for tag, what, cycle, number, index in rows[1 : 1 + int(rows[0]["tag"])].tolist():
                 self._noticed(self._under_way[tag], tag, what, cycle, number, index)
 
     def _noticed(self, transfer, tag, what, cycle, number, index):
         tile, request = transfer.tile, transfer.request
         if what == packets.BEGUN:
+            self._unsent -= 1
             if request.is_broadcast:
                 self._free[number, request.noc] = max(self._free[number, request.noc], cycle)
                 for following in self._behind.pop((number, request.noc), ()):
@@ -253,6 +282,7 @@ class Network:
             self.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
         elif what == packets.LEFT:
             if request.kind == "write":
+                self._unsent -= 1
                 told = cycle + self._told_later(transfer)
                 self.at(tile.coordinates, told, lambda cycle: _leave(tile, request, cycle))
         elif what == packets.AT_TARGET:

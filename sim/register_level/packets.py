@@ -100,9 +100,12 @@ def answer(machine, index, time):
     schedule(m, time, x.key, index)
 
 
-@compiled()
-def run(machine, until, notices, room):
-    """Let happen what is due up to a cycle, as far as there is room for notices and transactions."""
+@compiled(inline="always")
+def run_events(machine, until, notices, room, margin, event):
+    """Let happen what is due up to a cycle: `event(m, notices, number, now)`, which tells when it goes on, or -1.
+
+    It stops when there are no `margin` notices left, or not as many transactions as an event may take.
+    """
     m = machine_table(machine)[0]
     heap = event_heap_of(m)
     rows = notices_at(notices)
@@ -110,16 +113,22 @@ def run(machine, until, notices, room):
     while (
         m.event_heap_size > 0
         and heap[0] >> event_heap.KEY_BITS <= until
-        and rows[0].tag + MARGIN < room
+        and rows[0].tag + margin < room
         and m.n_transactions - m.transactions_used > MARGIN
     ):
-        now, key, index = heap[0] >> event_heap.KEY_BITS, heap[0] & ((1 << event_heap.KEY_BITS) - 1), heap[1]
+        now, key, number = heap[0] >> event_heap.KEY_BITS, heap[0] & ((1 << event_heap.KEY_BITS) - 1), heap[1]
         m.now = now
-        time = request_event(m, notices, index, now)
+        time = event(m, notices, number, now)
         if time >= 0:
-            event_heap.replace_top(heap, m.event_heap_size, event_heap.make_order(time, key), index)
+            event_heap.replace_top(heap, m.event_heap_size, event_heap.make_order(time, key), number)
         else:
             m.event_heap_size = event_heap.pop(heap, m.event_heap_size)
+
+
+@compiled()
+def run(machine, until, notices, room):
+    """Let happen what is due up to a cycle, as far as there is room for notices and transactions."""
+    run_events(machine, until, notices, room, MARGIN, request_event)
 
 
 @compiled()
@@ -133,6 +142,13 @@ def request_event(m, notices, index, now):
         return move(m, notices, index, now)
     if packets_of(m)[index].delivered == 0:
         return move(m, notices, index, now)
+    return arrive(m, notices, index, now)
+
+
+@compiled()
+def arrive(m, notices, index, now):
+    """The tail of a packet reaches its NIU: of an answer, or of a request; the cycle at which its answer leaves, or -1."""
+    x = transactions_of(m)[index]
     if x.stage == TO_SOURCE:
         note(notices, x.value, HOME, now, x.source, index)
         free_transaction(m, index)

@@ -57,6 +57,18 @@ def test_two_queues_events_and_a_trace_by_fast_dispatch(chip, tmp_path):
     assert all(0 < gap < 5000 for gap in pairs)
 
 
+def test_by_flits_a_trace_takes_nearly_the_cycles_that_it_takes_by_packets(tmp_path):
+    """With the same results; the programs of five replays, which the host does not touch."""
+    cycles = {}
+    for noc in ("packet", "flit"):
+        said, device = run("blackhole", "fast", QUEUES, tmp_path / f"{noc}.json", options=["--noc", noc])
+        assert "replays [True, True, True, True, True]" in said
+        ended = [one for one in device["launches"] if one["end_cycles"] is not None][-10:]
+        cycles[noc] = sum(one["end_cycles"] - one["begin_cycles"] for one in ended)
+    assert cycles["flit"] != cycles["packet"]
+    assert cycles["flit"] == pytest.approx(cycles["packet"], rel=0.03)
+
+
 def test_a_program_may_end_in_the_middle_of_fast_dispatch(tmp_path):
     """The chip reads and writes memory of a process that is there no more: the report is made, the status is the program's."""
     _, device = run("blackhole", "fast", ENDS, tmp_path / "device.json", "3", status=3)

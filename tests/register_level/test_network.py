@@ -1,7 +1,10 @@
 """Tiles that send each other what their cores write into command buffers: reads, writes, inline writes, atomics, multicasts."""
 
+import itertools
+
 import pytest
 
+from tensim.cli.options import NOC_MODELS
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor import stream_registers as streams
 from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
@@ -23,10 +26,11 @@ DRAM, DRAM_PORT = (30, 30), (0, 0)  # a name that no other tile has, and where i
 class Chip:
     """A chip whose cores run what the tests give them."""
 
-    def __init__(self, name, settings=None):
-        self.arch, self.errors = load_arch(name, settings or {}), []
+    def __init__(self, name, settings=None, noc="packet"):
+        self.arch, self.errors, self.noc = load_arch(name, settings or {}), [], noc
         self.memory = SparseMemory()  # of the host
-        self.chip = RegisterChip(self.arch, [[DRAM_PORT, DRAM]], [], [], self.errors.append, lambda: self.memory)
+        channels = [[DRAM_PORT, DRAM]]
+        self.chip = RegisterChip(self.arch, channels, [], [], self.errors.append, lambda: self.memory, noc=noc)
         self.names = list(self.arch.kernel_coords)
 
     def start(self, place, program):
@@ -55,9 +59,10 @@ class Chip:
         return int.from_bytes(self.chip.tile(*place).read(at, 4), "little")
 
 
-@pytest.fixture(params=CHIPS)
+@pytest.fixture(params=itertools.product(CHIPS, NOC_MODELS), ids="-".join)
 def chip(request):
-    return Chip(request.param)
+    name, noc = request.param
+    return Chip(name, noc=noc)
 
 
 def xy(place):
@@ -137,7 +142,7 @@ def test_tiles_take_the_same_time_together_and_alone(chip):
     places, alone = chip.names[:3], {}
     programs = [[*li(A0, 0)] * number + counts() for number in range(3)]
     for place, program in zip(places, programs, strict=True):
-        other = Chip(chip.arch.name)
+        other = Chip(chip.arch.name, noc=chip.noc)
         other.start(place, program)
         other.chip.run(3000)
         alone[place] = (other.chip.tile(*place).read(RESULT, 4), other.chip.tile(*place).retired)
@@ -217,6 +222,43 @@ def test_a_linked_multicast_is_not_overtaken_when_others_have_the_path(chip):
         assert found in ([TARGET, FLAG, TARGET + large, FLAG + 16], [TARGET + large, FLAG + 16, TARGET, FLAG])
 
 
+def traffic(name, noc, kind, target, size, senders=1):
+    """Cycles after which each of so many tiles has the last answer to its four requests."""
+    chip = Chip(name, noc=noc)
+    static = niu.MARKED | niu.STATIC | 1 << niu.VC_SHIFT  # as the library's API sends writes
+    control, counter = {"read": (niu.MARKED, niu.READ_RESPONSES), "write": (niu.WRITE | static, niu.WRITE_ACKS)}[kind]
+    for sender in chip.names[:senders]:
+        there = {"neighbour": chip.names[1], "corner": chip.names[-1], "DRAM": DRAM, "itself": sender}[target]
+        far, near = (0x4000, xy(there)), (TARGET, xy(sender))
+        command = chip.command(0, control, *((far, near) if kind == "read" else (near, far)), size)
+        chip.start(sender, [*command * 4, jump(0)])
+    found = {}
+    while len(found) < senders:
+        chip.chip.run(chip.chip.now + 1)
+        assert chip.chip.now < 20_000
+        for sender in chip.names[:senders]:
+            if sender not in found and chip.counter(sender, counter) == 4:
+                found[sender] = chip.chip.now
+    return list(found.values())
+
+
+@pytest.mark.parametrize("name", CHIPS)
+@pytest.mark.parametrize("target", ["neighbour", "corner", "DRAM", "itself"])
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_alone_a_tile_waits_as_long_by_flits_as_by_packets(name, kind, target):
+    for size in (16, 1024):
+        packet, flit = (traffic(name, noc, kind, target, size)[0] for noc in NOC_MODELS)
+        assert abs(packet - flit) <= 1
+
+
+@pytest.mark.parametrize("name", CHIPS)
+@pytest.mark.parametrize("target", ["corner", "DRAM"])
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_tiles_that_share_a_target_have_it_for_as_long_by_flits_as_by_packets(name, kind, target):
+    packet, flit = (max(traffic(name, noc, kind, target, 1024, senders=8)) for noc in NOC_MODELS)
+    assert flit == pytest.approx(packet, rel=0.05)
+
+
 def test_physical_coordinates_name_the_same_tile(chip):
     name, physical = chip.names[-1], chip.arch.worker_coords[-1]
     chip.chip.write(*name, TARGET, b"same")
@@ -230,7 +272,7 @@ def test_physical_coordinates_name_the_same_tile(chip):
 def test_a_program_takes_the_same_cycles_again(chip):
     clocks = []
     for _ in range(2):
-        again = Chip(chip.arch.name)
+        again = Chip(chip.arch.name, noc=chip.noc)
         one, other = again.names[0], again.names[-1]
         again.start(other, waits_for(FLAG))
         control = niu.WRITE | niu.INLINE

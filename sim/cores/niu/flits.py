@@ -36,19 +36,19 @@ def send_packet(m, net, index, now):
 
 
 @compiled()
-def send_multicast_packet(m, net, index, now):
-    """Hand a multicast's packet to its NIU.
+def send_multicast_packet(m, net, index, entry, is_open, keep, now):
+    """Hand a multicast's packet to its NIU; `entry`: the tile at which it gets to its rectangle.
 
-    Its transaction holds `is_open` in `value`, `keep` in `address` and the tile at which it gets to its rectangle in `local`.
+    Its receivers are transactions: the first in `next` of its packet, the others in theirs.
     """
     x, pk, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
     first = x.noc * m.n_tiles
-    inject_multicast(net, index, first + x.source, pk.flits, now, pk.emission, x.value, x.address)
+    inject_multicast(net, index, first + x.source, pk.flits, now, pk.emission, is_open, keep)
     receiver, depth = pk.next, 0
     while receiver >= 0:
-        depth = max(depth, add_receiver(net, index, first + x.local, first + transactions_of(m)[receiver].target))
+        depth = max(depth, add_receiver(net, index, first + entry, first + transactions_of(m)[receiver].target))
         receiver = packets_of(m)[receiver].next
-    if x.value == 0:  # the law of `tensim.sim.noc.multicast`
+    if is_open == 0:  # the law of `tensim.sim.noc.multicast`
         flit_packets_of(net)[index].delay = p.reserve * depth
         flit_packets_of(net)[index].rest = p.even_extra if depth % 2 == 0 else p.odd_extra
     enqueue(net, index)
@@ -104,13 +104,17 @@ def packet_arrived(m, index, node, time):
 
 @compiled()
 def flit_event(machine, event, now):
-    """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1."""
+    """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1.
+
+    A multicast's transaction holds `is_open` in `value`, `keep` in `address` and its entry in `local`.
+    """
     m = machine_table(machine)[0]
     net = network_table(m.flits_at)[0]
     if event == event_heap.CLOCK:
         return clock(m, net, now)
-    if transactions_of(m)[event].target < 0:
-        send_multicast_packet(m, net, event, now)
+    x = transactions_of(m)[event]
+    if x.target < 0:
+        send_multicast_packet(m, net, event, x.local, x.value, x.address, now)
     else:
         send_packet(m, net, event, now)
     start_clock(m, net, now)
