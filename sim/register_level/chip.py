@@ -192,7 +192,10 @@ class RegisterChip:
             begun = self._together.run(self._awake.difference(due_places), horizon)
             for place in sorted(begun.union(due_places)):
                 if place in self.tiles:
-                    reached = min(reached, self._run_tile(place, horizon, alone, place in begun))
+                    end = self._run_tile(place, horizon, alone, place in begun)
+                    if end < horizon:
+                        self.network.remain_due(place, horizon)
+                    reached = min(reached, end)
             self.now = reached
 
     def _run_tile(self, place, horizon, alone, has_begun):

@@ -124,6 +124,12 @@ class Network:
             found.add(heapq.heappop(self._pending)[1])
         return sorted(found)
 
+    def remain_due(self, place, until):
+        """A place that was due up to a cycle has not come so far: what is left there is due later."""
+        for cycle, *_ in self.effects.get(place, ()):
+            if cycle <= until:
+                heapq.heappush(self._pending, (cycle, place))
+
     def next_at(self, place):
         """Cycle of the next effect at a place, None when there is none."""
         effects = self.effects.get(place)

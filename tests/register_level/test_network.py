@@ -222,6 +222,22 @@ def test_a_linked_multicast_is_not_overtaken_when_others_have_the_path(chip):
         assert found in ([TARGET, FLAG, TARGET + large, FLAG + 16], [TARGET + large, FLAG + 16, TARGET, FLAG])
 
 
+def test_flags_that_come_to_a_tile_as_it_sends_are_there(chip):
+    """Whatever cycles lie between what it sends and what comes of two others, while a fourth goes on."""
+    inline = niu.WRITE | niu.INLINE
+    for delay in range(60):
+        again = Chip(chip.arch.name, noc=chip.noc)
+        one, *others, counting = again.names[:4]
+        send = again.command(0, inline, (FLAG, xy(counting)), (0, 0), 0xF, 1)
+        again.start(one, [*li(A0, 0) * 25, *send, jump(0)])
+        for which, (other, address) in enumerate(zip(others, (FLAG, FLAG + 64), strict=True)):
+            flag = again.command(1, inline, (address, xy(one)), (0, 0), 0xF, 1)
+            again.start(other, [*li(A0, 0) * (delay + which), *flag, jump(0)])
+        again.start(counting, counts())
+        again.chip.run(2000)
+        assert [again.chip.tile(*one).read(address, 4) for address in (FLAG, FLAG + 64)] == 2 * [number(1)]
+
+
 def traffic(name, noc, kind, target, size, senders=1):
     """Cycles after which each of so many tiles has the last answer to its four requests."""
     chip = Chip(name, noc=noc)
