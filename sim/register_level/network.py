@@ -1,7 +1,7 @@
 """Requests between tiles of a chip at register level: when what they bring is there, and what it does.
 
-NoCs, L1 ports and DRAM channels are those of the other levels, in the packet model (`tensim.sim.register_level.packets`) or the flit
-model (`tensim.sim.register_level.flits`); the host's memory has a rate and a latency.
+NoCs, L1 ports and DRAM channels are those of the other levels, in the packet model (`tensim.sim.register_level.packets`) or the
+flit model (`tensim.sim.register_level.flits`); the host's memory has a rate and a latency.
 """
 
 import heapq
@@ -254,8 +254,8 @@ class Network:
     # --- what becomes of them
 
     def lead(self, begin, until):
-        """Let packets move as far as tiles that have come to `begin` allow; returns the cycle, `until` at most, up to which these may
-        follow: nothing that is not among the effects comes to one of them before.
+        """Let packets move as far as tiles that have come to `begin` allow; returns the cycle, `until` at most, up to which these
+        may follow: nothing that is not among the effects comes to one of them before.
         """
         if self.takes_past:
             horizon = min(until, begin + self.look_ahead)
