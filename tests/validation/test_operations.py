@@ -49,6 +49,17 @@ def test_a_row_is_a_call_with_its_tensors():
     ]
 
 
+def test_a_reshard_takes_its_input_from_the_cores_that_wrote_it():
+    """Its own count of cores is of those that it moves the tensor to."""
+    moved = "1x1x480x512:BFLOAT16:TILE:L1_HEIGHT_SHARDED"
+    lines = [line("MoveDeviceOperation", moved, moved, cores=20), line("ReshardDeviceOperation", moved, moved, cores=15)]
+    *_, reshard = file_of(*lines)
+    assert (call_of(reshard)["inputs"][0]["cores"], call_of(reshard)["cores"]) == (20, 15)
+    (alone,) = file_of(lines[1])
+    with pytest.raises(Skip, match="which cores"):
+        operations.read(alone, "operations")
+
+
 @pytest.mark.parametrize(
     ("inputs", "call", "inplace"),
     [(TILES, "scale", False), (f"{TILES} | {TILES}", "add", False), (" | ".join([TILES] * 3), "add", True)],

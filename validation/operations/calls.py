@@ -27,11 +27,11 @@ def rounded_up(value, unit):
 
 
 def memory_of(tensor, one):
-    """Memory configuration of a tensor: shards over the row's cores, in rows of the network's grid."""
+    """Memory configuration of a tensor: shards over its own cores or the row's, in rows of the network's grid."""
     if tensor["memory"] in INTERLEAVED:
         return INTERLEAVED[tensor["memory"]]
     unit = TILE if tensor["layout"] == "TILE" else 1
-    rows, columns, cores = math.prod(tensor["shape"][:-1]), tensor["shape"][-1], one["cores"]
+    rows, columns, cores = math.prod(tensor["shape"][:-1]), tensor["shape"][-1], tensor.get("cores", one["cores"])
     kind = tensor["memory"].removeprefix("L1_").removesuffix("_SHARDED")
     layout = getattr(ttnn.TensorMemoryLayout, f"{kind}_SHARDED")
     orientation = ttnn.ShardOrientation.ROW_MAJOR

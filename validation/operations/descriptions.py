@@ -38,7 +38,9 @@ def description(row):
         "inplace": False,
     }  # fmt: skip
     _refuse(made, network)
-    if call == "add":
+    if call == "reshard":
+        inputs[0]["cores"] = _cores_before(row, made)
+    elif call == "add":
         made["inplace"] = _operation(row) == "BinaryNg" and len(inputs) == 3
         made["call"] = "add" if len(inputs) > 1 else "scale"
     elif call == "relu":
@@ -106,6 +108,20 @@ def _writer(row):
         if _first(other, "outputs") == moved and CALL_OF.get(_operation(other)) == "halo":
             return other
     raise Skip("how far the tensor moves")
+
+
+def _cores_before(row, made):
+    """Cores of a tensor that is moved to others: of the last row before that writes it, for a row's own count is of the result's.
+
+    Without such a row it is taken to stay on its cores, where at least their order or its shards are others.
+    """
+    before = [other for other in _same_network(row) if other.line < row.line and other["op"] != row["op"]]
+    writers = [other for other in before if _first(other, "outputs") == _first(row, "inputs")]
+    if writers:
+        return writers[-1].integer("core_count")
+    if made["inputs"][0]["memory"] == made["output"]["memory"]:
+        raise Skip("which cores its input is on")
+    return made["cores"]
 
 
 def _same_network(row):
