@@ -52,7 +52,10 @@ def test_a_row_is_a_call_with_its_tensors():
 def test_a_reshard_takes_its_input_from_the_cores_that_wrote_it():
     """Its own count of cores is of those that it moves the tensor to."""
     moved = "1x1x480x512:BFLOAT16:TILE:L1_HEIGHT_SHARDED"
-    lines = [line("MoveDeviceOperation", moved, moved, cores=20), line("ReshardDeviceOperation", moved, moved, cores=15)]
+    lines = [
+        line("MoveDeviceOperation", moved, moved, cores=20),
+        line("ReshardDeviceOperation", moved, moved, cores=15),
+    ]
     *_, reshard = file_of(*lines)
     assert (call_of(reshard)["inputs"][0]["cores"], call_of(reshard)["cores"]) == (20, 15)
     (alone,) = file_of(lines[1])
@@ -112,6 +115,18 @@ def test_threads_that_wait_for_each_page_are_of_another_release(changed, evidenc
     )
     outputs = outputs.replace("2048", "4096")
     assert operations.read(*file_of(line(**{"outputs": outputs, **changed})), "operations").evidence == evidence
+
+
+@pytest.mark.parametrize(("trace", "evidence"), [("bh20_oft", "another release"), ("bh_p100_dlv3", "")])
+@pytest.mark.parametrize("layout", ["TILE", "ROW_MAJOR"])
+def test_rows_that_an_earlier_packer_makes_of_tiles_are_of_another_release(trace, evidence, layout):
+    shards = f"1x1x640x64:BFLOAT16:{layout}:L1_HEIGHT_SHARDED"
+    call = line(
+        "UntilizeDeviceOperation" if layout == "TILE" else "MoveDeviceOperation", shards, shards, trace, cores=20
+    )
+    halo = line("HaloDeviceOperation", "1x1x640x64:BFLOAT16:TILE:DRAM_INTERLEAVED", shards, trace, cores=20)
+    *_, row = file_of(halo, call)
+    assert operations.read(row, "operations").evidence == (evidence if layout == "TILE" else "")
 
 
 def test_calls_of_a_board_share_processes():

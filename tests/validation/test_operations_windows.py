@@ -91,6 +91,16 @@ def test_a_halo_takes_the_window_of_the_convolution_that_reads_it():
         description(alone)
 
 
+def test_a_pool_that_writes_rows_keeps_no_whole_tiles_on_a_core():
+    """A halo and the pool that reads it as a network's rows have them: 159 x 159 pixels, 1,265 a core."""
+    padded, pooled = (f"1x1x{sticks}x32:BFLOAT16:ROW_MAJOR:L1_HEIGHT_SHARDED" for sticks in (32100, 25281))
+    image = padded.replace("32100", "25312")
+    halo, _ = file_of(("HaloDeviceOperation", "20", image, padded), ("Pool2D", "20", padded, pooled))
+    made = description(halo)
+    assert made["pool"] and made["window"]["cores"] == 20
+    assert [made["window"][side] for side in ("height", "width", "size", "stride", "padding")] == [159, 159, 3, 1, 1]
+
+
 def test_a_tensor_moves_over_the_freed_input_of_its_halo():
     move, _ = file_of(("MoveDeviceOperation", "86", HALO, HALO), ("HaloDeviceOperation", "86", TILES, HALO))
     assert description(move)["hole"]["shape"] == [1, 1, 8256, 128]

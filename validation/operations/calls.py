@@ -226,15 +226,22 @@ class Calls(DataMovement):
             self.operand(one), self.operand(one, 1), bias_tensor=bias, compute_kernel_config=self.engine(one)
         )
 
-    def conv(self, one, inputs=None, outputs=None):
+    def image(self, one):
+        """(height, width) of the image that a window moves over."""
         window = one["window"]
-        height, width = (side * window["stride"] for side in (window["height"], window["width"]))
+        return tuple(side * window["stride"] for side in (window["height"], window["width"]))
+
+    def pixels(self, one, inputs):
+        """The sharded image, in whole tiles a core."""
+        cores = one["cores"] if "BLOCK" in inputs["memory"] else one["window"]["cores"]
+        interleaved = put(self.device, inputs | {"memory": "DRAM_INTERLEAVED"}, one)
+        return ttnn.interleaved_to_sharded(interleaved, memory_of(inputs | {"layout": "TILE"}, one | {"cores": cores}))
+
+    def conv(self, one, inputs=None, outputs=None):
+        window, (height, width) = one["window"], self.image(one)
         channels, outputs = self.inputs[0]["shape"][-1], outputs or self.output["shape"][-1]
         block = "BLOCK" in self.inputs[0]["memory"]
-        shards = one | {"cores": one["cores"] if block else window["cores"]}
-        inputs = inputs or self.inputs[0] | {"shape": [1, 1, height * width, channels], "layout": "TILE"}
-        interleaved = put(self.device, inputs | {"memory": "DRAM_INTERLEAVED"}, one)
-        x = ttnn.interleaved_to_sharded(interleaved, memory_of(inputs | {"layout": "TILE"}, shards))
+        x = self.pixels(one, inputs or self.inputs[0] | {"shape": [1, 1, height * width, channels], "layout": "TILE"})
         size = (window["size"],) * 2
         bias = torch.rand(1, 1, 1, outputs) if len(self.inputs) > 2 else None
         settings = ttnn.Conv2dConfig(
@@ -255,8 +262,17 @@ class Calls(DataMovement):
         )  # fmt: skip
 
     def halo(self, one):
-        """The halo of a convolution with few outputs."""
-        return self.conv(one, self.inputs[0], TILE)
+        """The halo of a pool, or of a convolution with few outputs."""
+        if not one["pool"]:
+            return self.conv(one, self.inputs[0], TILE)
+        window, (height, width) = one["window"], self.image(one)
+        channels = self.inputs[0]["shape"][-1]
+        x = self.pixels(one, self.inputs[0] | {"shape": [1, 1, height * width, channels]})
+        return ttnn.max_pool2d(
+            input_tensor=x, batch_size=1, input_h=height, input_w=width, channels=channels,
+            kernel_size=[window["size"]] * 2, stride=[window["stride"]] * 2, padding=[window["padding"]] * 2,
+            dilation=[window["dilation"]] * 2,
+        )  # fmt: skip
 
     def group_norm(self, one):
         channels, groups = self.inputs[0]["shape"][-1], self.inputs[3]["shape"][1]

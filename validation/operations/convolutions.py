@@ -41,16 +41,16 @@ class Window(NamedTuple):
         return most
 
 
-def window_of(sticks, outputs, size, cores):
+def window_of(sticks, outputs, size, cores, unit=TILE):
     """The `Window` of a convolution with `sticks` in all and `outputs`, which may hold some of the last tile's padding; `cores`:
-    numbers of cores that may share them, the most likely first.  Raises `Skip`."""
+    numbers of cores that may share them, the most likely first; `unit`: outputs that stay on a core.  Raises `Skip`."""
     found = []
     for place, count in enumerate(cores):
         for height, width in _images(outputs) if sticks % count == 0 else ():
             for stride in STRIDES:
                 for dilation in DILATIONS if size > 1 and stride == 1 else (1,):
                     window = Window(height, width, size, stride, dilation, count)
-                    if window.sticks(_share(outputs, count)) == sticks // count:
+                    if window.sticks(_share(outputs, count, unit)) == sticks // count:
                         unlikely = dilation, place, height * width < outputs, abs(math.log(width / height))
                         found.append((*unlikely, window))
     if not found:
@@ -58,9 +58,9 @@ def window_of(sticks, outputs, size, cores):
     return min(found)[-1]
 
 
-def _share(outputs, cores):
-    """Outputs of a core: whole tiles."""
-    return math.ceil(outputs / cores / TILE) * TILE
+def _share(outputs, cores, unit):
+    """Outputs of a core: whole tiles of a convolution, and of a pool where it writes tiles."""
+    return math.ceil(outputs / cores / unit) * unit
 
 
 def _images(outputs):

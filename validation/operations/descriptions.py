@@ -3,7 +3,7 @@
 import math
 import re
 
-from tensim.validation.operations.convolutions import window_of
+from tensim.validation.operations.convolutions import TILE, window_of
 from tensim.validation.operations.networks import network_of
 from tensim.validation.rows import Skip
 
@@ -48,9 +48,10 @@ def description(row):
     elif call == "move":
         made["hole"] = _tensors(_writer(row), "inputs")[0]
     elif call in ("conv", "halo"):
-        window = _window(row if call == "conv" else _reader(row))
+        reader = row if call == "conv" else _reader(row)
+        window = _window(reader)
         made["window"] = {**window._asdict(), "padding": window.padding}
-        made["relu"] = network.relu
+        made["relu"], made["pool"] = network.relu, _operation(reader) in POOLS
     return made
 
 
@@ -84,7 +85,8 @@ def _window(row):
     sizes = POOLS.get(_operation(row)) or (math.isqrt(inputs[1]["shape"][-2] // channels),)
     for size in sizes:
         try:
-            return window_of(sticks, output["shape"][-2], size, sharing)
+            unit = TILE if output["layout"] == "TILE" or _operation(row) not in POOLS else 1
+            return window_of(sticks, output["shape"][-2], size, sharing, unit)
         except Skip as why:
             found = why
     raise found

@@ -52,8 +52,13 @@ def read(row, layout):
     return Case(
         spec, f"{network.arch}/{made['call']}/{memory}/{row['trace']}", row.number("kernel_ns_median"), "ns",
         work=len(spec[-1]), value=lambda results: _time(results[place - first], cores),
-        evidence=OTHER_RELEASE if row["op"] in REPLACED or waits_for_each_page(row, made) else "",
+        evidence=OTHER_RELEASE if _is_of_another_release(row, made, network) else "",
     )  # fmt: skip
+
+
+def _is_of_another_release(row, made, network):
+    packs_rows = made["call"] in ("untilize", "halo") and made["inputs"][0]["layout"] == "TILE"
+    return row["op"] in REPLACED or packs_rows and network.earlier_packer or waits_for_each_page(row, made)
 
 
 def _process(network, made):
