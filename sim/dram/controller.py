@@ -320,7 +320,7 @@ def refresh_one(c, p, commands, time, bank):
     block(c, bank, time + p.t_rfc)
     c.refresh_bank = -1
     c.refreshed |= 1 << bank
-    if c.refreshed == (1 << p.banks) - 1:
+    if c.refreshed == (1 << (p.banks - 1) << 1) - 1:  # 64 banks fill the word
         c.refreshed = 0
     c.refreshes += 1
     c.refresh_due += p.t_refi // p.banks

@@ -13,7 +13,7 @@ from tensim.sim.engine.compiled import compiled
 
 ACT, PRE, PREA, RD, WR, REF, REFB = range(7)
 COMMANDS = ("ACT", "PRE", "PREA", "RD", "WR", "REF", "REFB")
-MAX_BANKS, MAX_GROUPS, MAX_QUEUE = 32, 8, 4096  # queues of as many bursts as parameters may name (units.json)
+MAX_BANKS, MAX_GROUPS, MAX_QUEUE = 64, 16, 4096  # queues of as many bursts as parameters may name (units.json)
 ROUNDED_UP = (
     "t_cl", "t_cwl", "t_rcd", "t_rp", "t_ras", "t_rtp", "t_wr", "t_rrd_s", "t_rrd_l", "t_faw", "t_wtr_s", "t_wtr_l",
     "turnaround", "t_rfc",

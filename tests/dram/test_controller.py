@@ -131,7 +131,7 @@ def test_a_quiet_channel_refreshes_between_requests():
 
 def test_refreshes_of_a_busy_bank_are_put_off_as_often_as_may_be():
     """Hits in one row for less than two rounds of refreshes: a refresh of its bank closes the row, if it comes in time."""
-    hits = [(0, 0, 0)] * 3_000
+    hits = [(0, 0, 0)] * 2_000
     at_once, later = (Run("blackhole", hits, {"dram.postponed_refreshes": n}) for n in (1, 64))
     assert at_once.count(ACT) > later.count(ACT) == 1
 

@@ -49,18 +49,18 @@ def controller_rate(arch, addresses, size, kinds):
 # reaches, rounded up, so that docs/validation/dram.md ("Two models") stays true.  Short requests are slow: the engine opens a pair
 # of banks for each, takes them in their order, and a write occupies its banks until it is recovered.
 LIMITS = {
-    ("stream", 8192, 0): (2, 1, 1),
-    ("stream", 1024, 0): (2, 1, 1),
+    ("stream", 8192, 0): (1, 1, 1),
+    ("stream", 1024, 0): (1, 1, 1),
     ("stream", 8192, 1): (1, 1, 1),
-    ("stream", 8192, 1 / 3): (5, 5, 2),
-    ("random", 8192, 0): (5, 2, 3),
-    ("random", 8192, 1): (5, 3, 3),
-    ("random", 8192, 1 / 3): (10, 5, 3),
-    ("random", 2048, 0): (2, 5, 6),
-    ("random", 2048, 1): (2, 6, 8),
-    ("random", 512, 0): (13, 2, 5),
-    ("random", 512, 1): (32, 5, 7),
-    ("random", 64, 0): (45, 27, 27),
+    ("stream", 8192, 1 / 3): (3, 5, 2),
+    ("random", 8192, 0): (3, 2, 3),
+    ("random", 8192, 1): (1, 3, 3),
+    ("random", 8192, 1 / 3): (4, 5, 3),
+    ("random", 2048, 0): (1, 5, 6),
+    ("random", 2048, 1): (1, 6, 8),
+    ("random", 512, 0): (5, 2, 5),
+    ("random", 512, 1): (16, 5, 7),
+    ("random", 64, 0): (17, 27, 27),
     # On Blackhole the controller refreshes both banks of a stream in one row at a time, and is 7 to 8 % faster than silicon
     # (tests/dram/test_channel.py)
     ("row", 2048, 0): (8, 2, 2),
