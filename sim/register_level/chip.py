@@ -184,17 +184,17 @@ class RegisterChip:
             if alone:  # it goes on until something comes, or what it sends arrives
                 due = self.network.due_at
                 horizon = max(horizon, until if due is None else min(until, due - 1))
-            due_places = self.network.places_due(horizon)
+            due_places = self.network.effects.places_due(horizon)
             for place in due_places:
                 if place not in self.tiles:
-                    self.network.happen(place, horizon)
+                    self.network.effects.happen(place, horizon)
             reached = horizon
             begun = self._together.run(self._awake.difference(due_places), horizon)
             for place in sorted(begun.union(due_places)):
                 if place in self.tiles:
                     end = self._run_tile(place, horizon, alone, place in begun)
                     if end < horizon:
-                        self.network.remain_due(place, horizon)
+                        self.network.effects.remain_due(place, horizon)
                     reached = min(reached, end)
             self.now = reached
 
@@ -206,7 +206,7 @@ class RegisterChip:
         """
         network, tile = self.network, self.tile(*place)
         while True:
-            due = network.next_at(place)
+            due = network.effects.next_at(place)
             until = horizon if due is None else min(horizon, max(due, tile.now))
             try:
                 tile.run(until, has_begun)
@@ -225,7 +225,7 @@ class RegisterChip:
                 network.advance(horizon)
             was_asked, tile.requests = bool(tile.requests), []
             if not was_asked:
-                network.happen(place, until)
+                network.effects.happen(place, until)
                 if until == horizon:
                     return horizon
 

@@ -42,8 +42,10 @@ class Link:
         ready = begin if self._is_queued else end
         if ready > now:
             tile.ethernet.set_busy(sending.queue, True)
-            self._source.network.at(self._place, ready, lambda cycle: self._take_more(tile, sending.queue, cycle))
-        self._source.network.at(self._place, begin, lambda _: self._leave(tile, sending, end + self._latency))
+            self._source.network.effects.at(
+                self._place, ready, lambda cycle: self._take_more(tile, sending.queue, cycle)
+            )
+        self._source.network.effects.at(self._place, begin, lambda _: self._leave(tile, sending, end + self._latency))
 
     def _take_more(self, tile, queue, cycle):
         tile.ethernet.set_busy(queue, False)
@@ -69,4 +71,4 @@ class Link:
             assert isinstance(tile, RegisterTile)
             tile.take(address, content, cycle)
 
-        peer.network.at(target, arrival, take)
+        peer.network.effects.at(target, arrival, take)

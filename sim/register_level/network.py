@@ -4,7 +4,6 @@ NoCs, L1 ports and DRAM channels are those of the other levels, in the packet mo
 flit model (`tensim.sim.register_level.flits`); the host's memory has a rate and a latency.
 """
 
-import heapq
 import itertools
 import math
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from tensim.sim.engine.event_heap import KEY_BITS
 from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.register_level import niu as registers
 from tensim.sim.register_level import packets
+from tensim.sim.register_level.effects import Effects
 from tensim.sim.register_level.tile import RegisterTile
 
 HEAD = ("niu_to_router_cycles", "hop_cycles", "router_to_niu_cycles")  # of the shortest way between two tiles
@@ -43,8 +43,8 @@ class Transfer:
 class Network:
     """Both NoCs of a `tensim.sim.register_level.chip.RegisterChip`; `noc`: their model, packet or flit.
 
-    What comes of a request happens at tiles, in the order of cycles there: `effects[place]` is a heap of (cycle, order, function of
-    the cycle).  Nothing that happens at a tile has an effect on another one before `look_ahead` cycles.
+    What comes of a request happens at tiles (`effects`).  Nothing that happens at a tile has an effect on another one before
+    `look_ahead` cycles.
     """
 
     def __init__(self, chip, noc="packet"):
@@ -54,9 +54,7 @@ class Network:
         )  # requests of cycles that it has passed; else tiles wait for it when they have sent
         self._run = packets_run if noc == "packet" else flits_run
         self._unsent = 0  # requests that have not begun, and writes that have not left: their tiles will be told
-        self._order, self._tags = itertools.count(), itertools.count()
-        self.effects = {}
-        self._pending = []  # heap of (cycle, place) of effects, and of some that have happened
+        self._tags, self.effects = itertools.count(), Effects()
         self._under_way = {}  # by tag
         # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
         per_ns = 1000 / self._arch.clock_mhz
@@ -98,14 +96,7 @@ class Network:
     @property
     def due_at(self):
         """Cycle at which something happens next, or may: None when nothing is under way."""
-        effect = None
-        while self._pending:
-            cycle, place = self._pending[0]
-            if self.next_at(place) == cycle:
-                effect = cycle
-                break
-            heapq.heappop(self._pending)  # it has happened
-        event = self._next_event
+        event, effect = self._next_event, self.effects.due_at
         if event is None or effect is None:
             return effect if event is None else event
         return min(event, effect)
@@ -116,36 +107,6 @@ class Network:
         if not self._arrays.machine["event_heap_size"]:
             return None
         return int(self._arrays["event_heap"][0]) >> KEY_BITS
-
-    def places_due(self, until):
-        """Places at which something happens up to a cycle."""
-        found = set()
-        while self._pending and self._pending[0][0] <= until:
-            found.add(heapq.heappop(self._pending)[1])
-        return sorted(found)
-
-    def remain_due(self, place, until):
-        """A place that was due up to a cycle has not come so far: what is left there is due later."""
-        for cycle, *_ in self.effects.get(place, ()):
-            if cycle <= until:
-                heapq.heappush(self._pending, (cycle, place))
-
-    def next_at(self, place):
-        """Cycle of the next effect at a place, None when there is none."""
-        effects = self.effects.get(place)
-        return effects[0][0] if effects else None
-
-    def happen(self, place, until):
-        """Let happen what is due at a place up to a cycle."""
-        effects = self.effects.get(place, ())
-        while effects and effects[0][0] <= until:
-            cycle, _, effect = heapq.heappop(effects)
-            effect(cycle)
-
-    def at(self, place, cycle, effect):
-        """Let something happen at a place: `effect(cycle)`."""
-        heapq.heappush(self.effects.setdefault(place, []), (cycle, next(self._order), effect))
-        heapq.heappush(self._pending, (cycle, place))
 
     @property
     def is_busy(self):
@@ -285,17 +246,17 @@ class Network:
                 self._free[number, request.noc] = max(self._free[number, request.noc], cycle)
                 for following in self._behind.pop((number, request.noc), ()):
                     self._start(*following, cycle)
-            self.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
+            self.effects.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
         elif what == packets.LEFT:
             if request.kind == "write":
                 self._unsent -= 1
                 told = cycle + self._told_later(transfer)
-                self.at(tile.coordinates, told, lambda cycle: _leave(tile, request, cycle))
+                self.effects.at(tile.coordinates, told, lambda cycle: _leave(tile, request, cycle))
         elif what == packets.AT_TARGET:
             self._reach(transfer, tag, cycle, number, index)
         else:
             self._finish(transfer, tag)
-            self.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
+            self.effects.at(tile.coordinates, cycle, lambda cycle: self._answered(transfer, cycle))
 
     def _told_later(self, transfer):
         """Cycles after which a core is told that a write has left."""
@@ -323,7 +284,7 @@ class Network:
             else:
                 transfer.old = self._carry_out(request, target, transfer.content, cycle)
 
-        self.at(target, cycle, happen)
+        self.effects.at(target, cycle, happen)
 
     def _served_by_host(self, request, cycle):
         """Cycle at which the host's memory has done its part of a request."""

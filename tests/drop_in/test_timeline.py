@@ -100,7 +100,7 @@ def test_a_trace_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     assert done.returncode == 2 and "its folder does not exist" in done.stderr
 
 
-@pytest.mark.parametrize("option", ["--noc", "--check", "--dispach"])
+@pytest.mark.parametrize("option", ["--sample", "--check", "--dispach"])
 def test_an_option_that_a_device_does_not_have_is_no_command(option):
     command = [sys.executable, "-m", "tensim", "device", option, "flit", "--", "true"]
     done = subprocess.run(command, capture_output=True, text=True)
