@@ -122,6 +122,7 @@ NOC_PARAMS_DTYPE = np.dtype(
         ("read_cost", "i8"),  # cycles per flit in which a source emits, of reads, times 1024
         ("write_cost", "i8"),  # of writes
         ("multicast_cost", "i8"),  # of multicasts
+        ("loopback_cost", "i8"),  # at least, of what it sends to itself
         ("port_ticks", "i8"),  # PORT_TICKS that a flit takes of an L1 port
         ("dram_ports", "i8"),  # the first port of a DRAM tile
         ("dram_port_ticks", "i8"),  # PORT_TICKS that a flit takes of it
@@ -206,6 +207,7 @@ def build_noc_params(arch):
     p["read_cost"] = round(arch["noc.read_flit_cycles"] * FLIT_COST)
     p["write_cost"] = round(arch["noc.write_flit_cycles"] * FLIT_COST)
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * FLIT_COST)
+    p["loopback_cost"] = round(arch["noc.loopback_flit_cycles"] * FLIT_COST)
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["dram_port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["dram.write_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]

@@ -30,11 +30,17 @@ def data_flits(m, size):
     return 1 + (size + m.flit_bytes - 1) // m.flit_bytes
 
 
+@compiled(inline="always")
+def emission_cost(p, x, cost):
+    """`occupancy` cost of a flit that leaves L1: what a tile sends to itself is read from and written to the same L1."""
+    return max(cost, p.loopback_cost) if x.source == x.target else cost
+
+
 @compiled()
 def prepare_request(m, index, flits):
     """Make the packet of a transaction's request, whose virtual channel is chosen, ready to leave the source."""
     x, packet, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
-    prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, emission_cost(p, x, p.write_cost))
     packet.awaits_response = 1 if x.kind == READ else 0
     if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
         dram = dram_params_of(m)[0]
@@ -49,7 +55,7 @@ def prepare_response(m, index):
     x, p = transactions_of(m)[index], noc_params_of(m)[0]
     flits, cost = 1, FLIT_COST
     if x.kind == READ:
-        flits, cost = data_flits(m, x.size), p.read_cost
+        flits, cost = data_flits(m, x.size), emission_cost(p, x, p.read_cost)
         if tiles_of(m)[x.target].kind == TILE_DRAM:  # the first chunk is there as a whole
             chunk = min(flits, p.chunk_flits)
             cost = (chunk * FLIT_COST + (flits - chunk) * p.dram_cost) // flits
