@@ -202,10 +202,12 @@ def print_summary(kind: str, result: dict[str, Any], skipped: Sequence[dict[str,
     if result.get("pairs", {}).get("n"):
         print_pairs(result["pairs"])
     for name, sums in result.get("networks", {}).items():
-        click.echo(
-            f"{name}: {sums['rows']} operations, {sums['calls']} calls: {sums['simulated_ns'] / 1e6:.3f} ms, "
-            f"{sums['measured_ns'] / 1e6:.3f} on silicon ({sums['err_pct']:+.1f} %)"
-        )
+        for part, of in ((sums, ""), (sums["another_release"], " of another release")):
+            if part["rows"]:
+                click.echo(
+                    f"{name}: {part['rows']} operations{of}, {part['calls']} calls: {part['simulated_ns'] / 1e6:.3f} ms, "
+                    f"{part['measured_ns'] / 1e6:.3f} on silicon ({part['err_pct']:+.1f} %)"
+                )
     for item in result["failures"]:
         click.echo(f"failed {item['id']}: {item['why']}", err=True)
     print_skipped(skipped)

@@ -129,6 +129,13 @@ def test_rows_that_an_earlier_packer_makes_of_tiles_are_of_another_release(trace
     assert operations.read(row, "operations").evidence == (evidence if layout == "TILE" else "")
 
 
+@pytest.mark.parametrize(("trace", "evidence"), [("bh20_oft", "another release"), ("bh_p100_dlv3", "")])
+def test_group_norms_of_an_earlier_kernel_are_of_another_release(trace, evidence):
+    shards = "1x1x640x64:BFLOAT16:TILE:L1_HEIGHT_SHARDED"
+    (row,) = file_of(line("GroupNormDeviceOperation", shards, shards, trace, cores=20))
+    assert operations.read(row, "operations").evidence == evidence
+
+
 def test_calls_of_a_board_share_processes():
     some = file_of(*[line(ns=1000 + n) for n in range(operations.BATCH + 1)], line("MoveDeviceOperation"), line())
     cases = [operations.read(row, "operations") for row in some if "Move" not in row["op"]]

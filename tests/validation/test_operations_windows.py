@@ -84,7 +84,7 @@ def test_sticks_of_no_image_are_a_reason_to_skip():
 def test_a_halo_takes_the_window_of_the_convolution_that_reads_it():
     halo, conv = file_of(("HaloDeviceOperation", "86", TILES, HALO), CONV)
     window = description(conv)["window"]
-    assert (window["height"], window["width"], window["cores"], window["padding"]) == (64, 128, 86, 1)
+    assert (window["height"], window["width"], window["cores"], window["pads"]) == (64, 128, 86, [1] * 4)
     assert description(halo)["window"] == window and description(conv)["relu"]
     (alone,) = file_of(("HaloDeviceOperation", "86", TILES, HALO))
     with pytest.raises(Skip, match="not among the rows"):
@@ -98,7 +98,34 @@ def test_a_pool_that_writes_rows_keeps_no_whole_tiles_on_a_core():
     halo, _ = file_of(("HaloDeviceOperation", "20", image, padded), ("Pool2D", "20", padded, pooled))
     made = description(halo)
     assert made["pool"] and made["window"]["cores"] == 20
-    assert [made["window"][side] for side in ("height", "width", "size", "stride", "padding")] == [159, 159, 3, 1, 1]
+    assert [made["window"][side] for side in ("height", "width", "lines", "size", "stride")] == [159, 159, 159, 3, 1]
+
+
+def test_a_halo_of_a_slice_has_padding_only_where_its_image_ends():
+    """Slices of 159 x 159 pixels in DRAM as a network's rows have them: 81 lines and one above them make 80, the last 80 make 79;
+    of images of 40 lines in between, 42 are taken."""
+    shards = "1x1x{}x256:BFLOAT16:ROW_MAJOR:L1_HEIGHT_SHARDED".format
+    image, weights = "1x159x159x256:BFLOAT16:ROW_MAJOR:DRAM_INTERLEAVED", "1x1x2304x32:BFLOAT16:TILE:DRAM_INTERLEAVED"
+    first, last, middle, whole = [
+        ("HaloDeviceOperation", "20", shards(sticks), shards(padded))
+        for sticks, padded in ((12879, 19440), (12720, 19440), (6678, 12960), (6360, 12960))
+    ]
+    convolutions = [
+        (
+            "Conv2dDeviceOperation",
+            "20",
+            f"{shards(padded)} | {weights}",
+            f"1x1x{outputs}x32:BFLOAT16:TILE:L1_HEIGHT_SHARDED",
+        )
+        for padded, outputs in ((19440, 12736), (12960, 6368))
+    ]
+    slices = ("PaddedSliceDeviceOperation", "20", image, shards(12879))
+    made = [description(row)["window"] for row in file_of(first, last, middle, slices, *convolutions)[:3]]
+    assert [(one["lines"], one["height"], one["pads"]) for one in made] == [
+        (81, 80, [1, 0, 1, 1]), (80, 79, [0, 1, 1, 1]), (42, 40, [0, 0, 1, 1])
+    ]  # fmt: skip
+    alone = description(file_of(whole, *convolutions)[0])["window"]
+    assert (alone["lines"], alone["height"], alone["pads"]) == (40, 40, [1] * 4)
 
 
 def test_a_tensor_moves_over_the_freed_input_of_its_halo():
@@ -124,12 +151,20 @@ def test_a_network_that_is_not_known_has_a_whole_board(trace, arch, board, grid)
         network_of(trace, "")
 
 
-def test_sums_of_a_network_count_each_call():
-    columns = {"trace": "bert", "calls": "3"}
+def test_sums_of_a_network_count_each_call_and_those_of_another_release_apart():
     rows = [
-        {"columns": columns, "measured": 10.0, "simulated": 11.0},
-        {"columns": columns | {"calls": "1"}, "measured": 70.0, "simulated": 77.0},
-    ]
+        {"columns": {"trace": "bert", "calls": calls}, "evidence": evidence, "measured": measured, "simulated": simulated}
+        for calls, evidence, measured, simulated in (
+            ("3", "predicted", 10.0, 11.0), ("1", "predicted", 70.0, 77.0), ("2", "another release", 50.0, 30.0)
+        )
+    ]  # fmt: skip
     assert networks(rows) == {
-        "bert": {"rows": 2, "calls": 4, "measured_ns": 100.0, "simulated_ns": 110.0, "err_pct": pytest.approx(10.0)}
-    }
+        "bert": {
+            "rows": 2, "calls": 4, "measured_ns": 100.0, "simulated_ns": 110.0, "err_pct": pytest.approx(10.0),
+            "another_release": {
+                "rows": 1, "calls": 2, "measured_ns": 100.0, "simulated_ns": 60.0, "err_pct": pytest.approx(-40.0)
+            },
+        }
+    }  # fmt: skip
+    (only,) = networks(rows[2:]).values()
+    assert only["rows"] == 0 and only["err_pct"] is None and only["another_release"]["rows"] == 1

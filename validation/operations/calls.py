@@ -229,7 +229,7 @@ class Calls(DataMovement):
     def image(self, one):
         """(height, width) of the image that a window moves over."""
         window = one["window"]
-        return tuple(side * window["stride"] for side in (window["height"], window["width"]))
+        return window["lines"], window["width"] * window["stride"]
 
     def pixels(self, one, inputs):
         """The sharded image, in whole tiles a core."""
@@ -257,7 +257,7 @@ class Calls(DataMovement):
             input_tensor=x, weight_tensor=ttnn.from_torch(torch.rand(outputs, channels, *size), dtype=ttnn.float32),
             bias_tensor=None if bias is None else ttnn.from_torch(bias, dtype=ttnn.float32), in_channels=channels,
             out_channels=outputs, device=self.device, kernel_size=size, stride=(window["stride"],) * 2,
-            padding=(window["padding"],) * 2, dilation=(window["dilation"],) * 2, batch_size=1, input_height=height,
+            padding=window["pads"], dilation=(window["dilation"],) * 2, batch_size=1, input_height=height,
             input_width=width, conv_config=settings, compute_config=engine, dtype=self.dtype,
         )  # fmt: skip
 
@@ -270,7 +270,7 @@ class Calls(DataMovement):
         x = self.pixels(one, self.inputs[0] | {"shape": [1, 1, height * width, channels]})
         return ttnn.max_pool2d(
             input_tensor=x, batch_size=1, input_h=height, input_w=width, channels=channels,
-            kernel_size=[window["size"]] * 2, stride=[window["stride"]] * 2, padding=[window["padding"]] * 2,
+            kernel_size=[window["size"]] * 2, stride=[window["stride"]] * 2, padding=window["pads"],
             dilation=[window["dilation"]] * 2,
         )  # fmt: skip
 

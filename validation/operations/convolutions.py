@@ -50,7 +50,7 @@ def window_of(sticks, outputs, size, cores, unit=TILE):
             for stride in STRIDES:
                 for dilation in DILATIONS if size > 1 and stride == 1 else (1,):
                     window = Window(height, width, size, stride, dilation, count)
-                    if window.sticks(_share(outputs, count, unit)) == sticks // count:
+                    if window.sticks(share(outputs, count, unit)) == sticks // count:
                         unlikely = dilation, place, height * width < outputs, abs(math.log(width / height))
                         found.append((*unlikely, window))
     if not found:
@@ -58,7 +58,7 @@ def window_of(sticks, outputs, size, cores, unit=TILE):
     return min(found)[-1]
 
 
-def _share(outputs, cores, unit):
+def share(outputs, cores, unit):
     """Outputs of a core: whole tiles of a convolution, and of a pool where it writes tiles."""
     return math.ceil(outputs / cores / unit) * unit
 

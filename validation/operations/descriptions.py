@@ -3,7 +3,7 @@
 import math
 import re
 
-from tensim.validation.operations.convolutions import TILE, window_of
+from tensim.validation.operations.convolutions import TILE, share, window_of
 from tensim.validation.operations.networks import network_of
 from tensim.validation.rows import Skip
 
@@ -50,7 +50,7 @@ def description(row):
     elif call in ("conv", "halo"):
         reader = row if call == "conv" else _reader(row)
         window = _window(reader)
-        made["window"] = {**window._asdict(), "padding": window.padding}
+        made["window"] = _slice(row, window) if call == "halo" else _whole(window)
         made["relu"], made["pool"] = network.relu, _operation(reader) in POOLS
     return made
 
@@ -90,6 +90,32 @@ def _window(row):
         except Skip as why:
             found = why
     raise found
+
+
+def _whole(window):
+    """A window over a whole image: `lines` of its input, and `pads` above, below, left and right of it."""
+    return {**window._asdict(), "lines": window.height * window.stride, "pads": [window.padding] * 4}
+
+
+def _slice(row, window):
+    """The window of a halo, which may be that of a slice: a convolution of an image in DRAM takes some lines of it at a time, with
+    padding above the first ones, below the last ones, and none of either at others."""
+    written, (*_, sticks, channels) = _first(row, "outputs"), _tensors(row, "inputs")[0]["shape"]
+    sources = [
+        _tensors(other, "inputs")[0]["shape"] for other in _same_network(row) if _operation(other) == "PaddedSlice"
+    ]
+    lines, rest = divmod(sticks, window.width)
+    if rest or not any(depth == channels and height > lines for _, height, _, depth in sources):
+        return _whole(window)
+    for padded in (window.padding, 0):
+        one = window._replace(height=lines + padded - 2 * window.padding)
+        if one.sticks(share(one.height * one.width, one.cores, TILE)) == window.sticks(
+            share(window.height * window.width, window.cores, TILE)
+        ):
+            earlier = any(other.line < row.line and _first(other, "outputs") == written for other in _same_network(row))
+            above, below = (0, padded) if earlier else (padded, 0)
+            return {**one._asdict(), "lines": lines, "pads": [above, below, window.padding, window.padding]}
+    return _whole(window)
 
 
 def _reader(row):

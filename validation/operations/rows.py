@@ -58,7 +58,8 @@ def read(row, layout):
 
 def _is_of_another_release(row, made, network):
     packs_rows = made["call"] in ("untilize", "halo") and made["inputs"][0]["layout"] == "TILE"
-    return row["op"] in REPLACED or packs_rows and network.earlier_packer or waits_for_each_page(row, made)
+    earlier = network.earlier and (packs_rows or made["call"] == "group_norm")
+    return row["op"] in REPLACED or earlier or waits_for_each_page(row, made)
 
 
 def _process(network, made):
@@ -119,18 +120,24 @@ def _time(result, cores):
 
 
 def networks(rows):
-    """{trace: {"rows", "calls", "measured_ns", "simulated_ns", "err_pct"}}: sums over all calls of the compared rows."""
-    sums = {}
+    """{trace: sums over all calls of the compared rows}: {"rows", "calls", "measured_ns", "simulated_ns", "err_pct"}, and
+    "another_release" with the same of the rows whose programs are others than the card's."""
+    found = {}
     for row in rows:
-        calls = int(row["columns"].get("calls") or 1)
-        one = sums.setdefault(row["columns"]["trace"], {"rows": 0, "calls": 0, "measured_ns": 0.0, "simulated_ns": 0.0})
-        one["rows"] += 1
-        one["calls"] += calls
-        one["measured_ns"] += calls * row["measured"]
-        one["simulated_ns"] += calls * row["simulated"]
-    for one in sums.values():
-        one["err_pct"] = error_percent(one["simulated_ns"], one["measured_ns"])
-    return sums
+        of_release = found.setdefault(row["columns"]["trace"], ([], []))
+        of_release[row["evidence"] == OTHER_RELEASE].append(row)
+    return {trace: _sums(same) | {"another_release": _sums(other)} for trace, (same, other) in found.items()}
+
+
+def _sums(rows):
+    calls = [int(row["columns"].get("calls") or 1) for row in rows]
+    measured, simulated = (
+        sum(n * row[key] for n, row in zip(calls, rows, strict=True)) for key in ("measured", "simulated")
+    )
+    return {
+        "rows": len(rows), "calls": sum(calls), "measured_ns": measured, "simulated_ns": simulated,
+        "err_pct": error_percent(simulated, measured) if rows else None,
+    }  # fmt: skip
 
 
 def simulate(spec):
