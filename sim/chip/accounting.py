@@ -4,59 +4,78 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.interval import TOTALS
-from tensim.sim.chip.launch_work import Sparse, columns_of
+from tensim.sim.chip.launch_work import CORE_COUNTERS, Sparse, columns_of
 from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
+from tensim.sim.engine.entry_points import take_ended
+from tensim.sim.loop.ended_threads import BUFFER_SUM, ENDED_THREAD, REQUEST, TRAFFIC_WORDS
+
+COUNTERS = tuple(dict.fromkeys((*CORE_COUNTERS, *TOTALS)))  # of compute cores
 
 
-def account(chip, slot, record, launch):
-    """Add what a finished program's threads did to a chip's `work`, `core_cycles`, oddities and totals of the compute cores.
+class Accounting:
+    """Adds what threads of finished programs did to a chip's `work` and `core_cycles`, its oddities and totals of compute cores."""
 
-    Its `record` in `launches` gets its end and, when it is kept, its `LaunchWork`.
-    """
-    record["ended"] = int(chip.arrays["launches"][slot]["ended"])
-    chip.oddities.drain()
-    table, started = chip.arrays["threads"], record["started"]
-    mine = np.sort(np.asarray(record["threads"], np.int64))
-    mine = mine[(table["launch"][mine] == slot) & (table["state"][mine] == st.ENDED) & (table["ended"][mine] > 0)]
-    cores = mine[mine % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
-    rows, work = _as_slice(mine), chip.work
-    threads = table[rows]
-    ended, time = threads["ended"], threads["ended"] - threads["started"]
-    for name, amount in (
-        ("busy", threads["busy"]),
-        ("issue", threads["issue_busy"]),
-        ("operations", threads["operations"]),
-        ("time", time),
-    ):
-        _add(work[name], rows, amount)
-    stalls = Sparse.of(chip.arrays["stalls"][rows])
-    stalled, reasons = mine[stalls.indices[0]], stalls.indices[1]
-    work["stalls"][stalled, reasons] += stalls.values
-    chip.arrays["stalls"][stalled, reasons] = 0  # as a program that is loaded finds it
-    work["longest"][rows] = np.maximum(work["longest"][rows], time)
-    last = np.zeros(chip.n_workers, np.int64)
-    np.maximum.at(last, threads["core"], ended)
-    chip.core_cycles += np.maximum(last - started, 0)
-    work = chip.works.collect(slot, mine, rows, cores, stalls, launch)
-    if work is not None:
-        record["work"] = work
-    table["state"][rows], table["launch"][rows] = st.IDLE, -1
-    for name, total in zip(TOTALS, columns_of(chip.arrays["cores"], TOTALS, cores).sum(axis=0).tolist(), strict=True):
-        setattr(chip, name, getattr(chip, name) + total)
-    chip.compute_cores.update(cores.tolist())
+    def __init__(self, chip):
+        self._chip = chip
+        n_threads = len(chip.work)
+        self._request = np.zeros(1, REQUEST)
+        self._addresses = chip.arrays.address, self._request.ctypes.data
+        self._found = np.zeros((n_threads, ENDED_THREAD.itemsize), np.uint8)
+        self._stalls, self._traffic = (
+            np.zeros((2, n_threads * columns), np.int64) for columns in (st.N_REASONS, TRAFFIC_WORDS)
+        )
+        r = self._request[0]
+        r["work_at"], r["core_cycles_at"] = chip.work.ctypes.data, chip.core_cycles.ctypes.data
+        r["ended_at"] = self._found.ctypes.data
+        for places, values, pair in (
+            ("stall_places_at", "stalls_at", self._stalls),
+            ("traffic_places_at", "traffic_at", self._traffic),
+        ):
+            r[places], r[values] = (row.ctypes.data for row in pair)
+
+    def add(self, slot, record, launch):
+        """Add the program of launch `slot`; its `record` in `launches` gets its end and, when it is kept, its `LaunchWork`."""
+        chip = self._chip
+        record["ended"] = int(chip.arrays["launches"][slot]["ended"])
+        chip.oddities.drain()
+        buffers = _buffers_of(launch)
+        ended, stalls, traffic = self._take(slot, record, buffers, launch)
+        threads = ended["thread"]
+        compute = threads[threads % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
+        counters = columns_of(chip.arrays["cores"], COUNTERS, compute)
+        by_name = dict(zip(COUNTERS, counters.T, strict=True))
+        work = chip.works.collect(record, ended, stalls, traffic, compute, by_name, buffers, launch)
+        if work is not None:
+            record["work"] = work
+        for name, total in zip(COUNTERS, counters.sum(axis=0).tolist(), strict=True):
+            if name in TOTALS:
+                setattr(chip, name, getattr(chip, name) + total)
+        chip.compute_cores.update(compute.tolist())
+
+    def _take(self, slot, record, buffers, launch):
+        """(ENDED_THREAD of each thread, `Sparse` stalls and traffic), which the chip's totals then have; fills `buffers`."""
+        threads, r = np.sort(np.asarray(record["threads"], np.int64)), self._request[0]
+        r["slot"], r["launch_started"], r["launch_ended"] = slot, record["started"], record["ended"]
+        r["threads_at"], r["n"] = threads.ctypes.data, len(threads)
+        r["buffers_at"], r["n_buffers"] = buffers.ctypes.data, len(buffers)
+        if len(buffers):
+            r["buffer_rows_at"] = launch.buffer_rows.ctypes.data
+        take_ended(*self._addresses)
+        n = int(r["n_ended"])
+        stalls, traffic = (
+            Sparse((n, columns), *pair[:, : int(r[count])].copy())
+            for pair, columns, count in (
+                (self._stalls, st.N_REASONS, "n_stalls"),
+                (self._traffic, TRAFFIC_WORDS, "n_traffic"),
+            )
+        )
+        return self._found[:n].copy().view(ENDED_THREAD)[:, 0], stalls, traffic
 
 
-def _as_slice(rows):
-    """Rows of a table as a slice where they follow each other: a view of the table instead of a copy."""
-    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
-        return slice(int(rows[0]), int(rows[-1]) + 1)
-    return rows
-
-
-def _add(column, rows, amount):
-    """Add to rows of a column; where they are a slice, in place."""
-    if isinstance(rows, slice):
-        part = column[rows]
-        part += amount
-    else:
-        column[rows] += amount
+def _buffers_of(launch):
+    """BUFFER_SUM of the circular buffers of a launch, to be filled; none of recorded NoC events."""
+    cores = {} if launch is None else launch.buffer_cores
+    sums = np.zeros(len(cores), BUFFER_SUM)
+    if cores:
+        sums["index"], sums["n_cores"] = list(cores), [len(mine) for mine in cores.values()]
+    return sums

@@ -8,7 +8,7 @@ thread, kernel line and cycle (`failures`, `deadlock`).  Its `memory` is functio
 import numpy as np
 
 from tensim.sim import state as st
-from tensim.sim.chip.accounting import account
+from tensim.sim.chip.accounting import Accounting
 from tensim.sim.chip.arrays import NUMERICS, MachineArrays
 from tensim.sim.chip.failures import cycle_limit, deadlock, fault, interrupted, spinning
 from tensim.sim.chip.functional_memory import FunctionalMemory
@@ -72,7 +72,7 @@ class Chip:
         self.machine["max_cycles"], self.machine["run_at"] = self.max_cycles, run.address
         if noc == "flit":
             self.machine["flit_model_at"] = flit_event.address  # compiled when it is used first
-        self.works = WorkCollector(self.arrays)
+        self.works, self.accounting = WorkCollector(self.arrays), Accounting(self)
         self.occupancy = OccupancyRecorder(self.arrays)  # of the whole time; others look at a part of it
         self.recorders = [self.occupancy]
         self.loader, self.memory = ProgramLoader(arch, self.arrays), FunctionalMemory(self)
@@ -186,7 +186,7 @@ class Chip:
         for i in range(int(self.machine["n_done"])):
             slot = int(self.arrays["done"][i])
             launch_id, launch = self._running.pop(slot)
-            account(self, slot, self.launches[launch_id], launch)
+            self.accounting.add(slot, self.launches[launch_id], launch)
             done.append((launch_id, self.launches[launch_id]["ended"]))
         self.printer.show(rest=True)
         self.machine["n_done"] = 0
@@ -252,7 +252,7 @@ class Chip:
         `known`: for checks, the clocks up to which all is over for its queue; None: all that is.
         """
         slot = self._free_slot()
-        threads, setup = self.loader.load(launch, slot, cycle)
+        threads, setup = self.loader.load(launch, slot, cycle, alone=not self._running)
         if self.checks is not None:
             self.checks.launch(launch, slot, known)
         return self._begin(launch.name, slot, threads, cycle, launch, setup)
@@ -282,7 +282,7 @@ class Chip:
             raise SimulatorError(f"more than {len(slots)} programs at once")
         return slot
 
-    def _begin(self, name, slot, threads, cycle, launch=None, setup=0):
+    def _begin(self, name, slot, threads, cycle, launch=None, setup=None):
         """Schedule the prepared threads of a program, each `setup` cycles behind `cycle`; returns its launch id."""
         self._settled = False
         if not self._running:
@@ -294,7 +294,7 @@ class Chip:
         self._running[slot] = launch_id, launch
         self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
         indices = np.asarray(threads, np.int64)
-        times = np.full(len(indices), cycle) + setup
+        times = np.full(len(indices), cycle) if setup is None else cycle + setup
         start_threads(self._machine_address, indices.ctypes.data, times.ctypes.data, len(indices))
         return launch_id
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.lazy_dataclass import dataclass
 
 
@@ -80,3 +81,9 @@ class Launch:
         for one in self.circular_buffers:
             cores.setdefault(one.index, []).extend(one.cores)
         return {index: np.array(mine) for index, mine in cores.items()}
+
+    @functools.cached_property
+    def buffer_rows(self):
+        """Rows of these buffers in the machine's table, index by index."""
+        rows = [cores * N_CIRCULAR_BUFFERS + index for index, cores in self.buffer_cores.items()]
+        return np.concatenate(rows) if rows else np.zeros(0, np.int64)

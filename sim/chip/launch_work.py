@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tensim.sim import state as st
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import THREADS_PER_CORE
 
 if TYPE_CHECKING:
@@ -33,14 +32,9 @@ WAITS = {
     "noc_issue": st.WAIT_NOC_ISSUE,
 }
 WAIT_NAMES = tuple(WAITS)
-# Words of a circular buffer that `BufferWork` is made of, in two pieces
-BUFFER_WORDS = slice(0, ctx.CB_ACKED + 1), slice(ctx.CB_LEVEL_AT, ctx.CB_CONSUMER + 1)
 MAX_DETAILED = 1024  # launches whose work is kept; of later ones only their times are
-THREAD_COLUMNS = {  # of `LaunchWork` -> of the machine's table of threads
-    "line_base": "line_base", "starts": "started", "ends": "ended", "busy": "busy", "issue": "issue_busy",
-    "operations": "operations",
-}  # fmt: skip
 CORE_COUNTERS = ("flops", "fpu_busy", "sfpu_busy", "products", "product_calls")
+LINK_COUNTERS = ("flits",)
 CHANNEL_COUNTERS = ("read_bytes", "write_bytes", "row_hits", "row_misses", "busy")
 
 
@@ -111,9 +105,9 @@ class LaunchWork:
     """What a launch did.  Arrays of n rows are per thread, those of `compute_cores` per core that ran a compute kernel.
 
     `stalls`: cycles (n, reasons) by reason (`state.WAIT_*`); `traffic_words`: `state.TRAFFIC` records as words; `line_base`: of its
-    kernel in the line table; `buffer_rows`: {index of a circular buffer: (cores, their BUFFER_WORDS)} as they were at the
-    end; `channels`: {counter: of each DRAM channel}; `links`: flits over each link; `first_read_bytes`: bytes of DRAM that it
-    read, each counted once.
+    kernel in the line table; `buffer_sums`: BUFFER_SUM of its circular buffers (`tensim.sim.loop.ended_threads`); `channels`:
+    {counter: of each DRAM channel}; `links`: flits over each link; `first_read_bytes`: bytes of DRAM that it read, each counted
+    once.
     """
 
     started: int
@@ -129,7 +123,7 @@ class LaunchWork:
     traffic_words: Sparse
     compute_cores: np.ndarray
     core_counters: dict[str, np.ndarray]
-    buffer_rows: dict[int, tuple[np.ndarray, list[np.ndarray]]]
+    buffer_sums: np.ndarray
     channels: dict[str, np.ndarray]
     links: Sparse
     first_read_bytes: int
@@ -186,17 +180,11 @@ class LaunchWork:
     @functools.cached_property
     def buffers(self):
         """[BufferWork] of the circular buffers, by index."""
-        return [self._buffer(index, *found) for index, found in sorted(self.buffer_rows.items())]
+        return [self._buffer(one) for one in np.sort(self.buffer_sums, order="index")]
 
-    def _buffer(self, index, cores, words):
-        rows = np.zeros((len(cores), ctx.CB_WORDS), np.int64)
-        for place, piece in zip(BUFFER_WORDS, words, strict=True):
-            rows[:, place] = piece
-        left = (rows[:, ctx.CB_RECEIVED] - rows[:, ctx.CB_ACKED]).clip(0, rows[:, ctx.CB_PAGES])
-        levels = rows[:, ctx.CB_LEVEL_CYCLES : ctx.CB_LEVEL_CYCLES + ctx.CB_LEVELS].sum(axis=0)
-        last = left * rows[:, ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
-        np.add.at(levels, last, self.ended - rows[:, ctx.CB_LEVEL_AT])
-        waits, most = {}, {}
+    def _buffer(self, one):
+        index, waits, most = int(one["index"]), {}, {}
+        cores = self.launch.buffer_cores[index]
         for side, first in (("front", st.WAIT_CB_FRONT), ("back", st.WAIT_CB_BACK)):
             mine = np.flatnonzero(self.stall_reasons == first + index)
             cycles = self.stall_cycles[mine]
@@ -205,13 +193,12 @@ class LaunchWork:
                 worst = int(np.argmax(cycles))
                 most[side] = int(cycles[worst]), int(self.cores[self.stall_rows[mine[worst]]])
         producers, consumers = (
-            tuple(sorted(set(((users[users > 0] - 1) % THREADS_PER_CORE).tolist())))
-            for users in (rows[:, ctx.CB_PRODUCER], rows[:, ctx.CB_CONSUMER])
+            tuple(slot for slot in range(THREADS_PER_CORE) if one[users] >> slot & 1)
+            for users in ("producers", "consumers")
         )
         return BufferWork(
-            index, int(rows[0, ctx.CB_PAGES]), int(rows[0, ctx.CB_PAGE_SIZE]), int(rows[0, ctx.CB_FORMAT]), cores,
-            int(rows[:, ctx.CB_RECEIVED].sum()), int(left.sum()), int(rows[:, ctx.CB_TILES_PACKED].sum()), levels, waits, most,
-            producers, consumers,
+            index, int(one["pages"]), int(one["page_size"]), int(one["data_format"]), cores, int(one["pushed"]),
+            int(one["left"]), int(one["packed"]), one["levels"], waits, most, producers, consumers,
         )  # fmt: skip
 
 
@@ -225,44 +212,34 @@ class WorkCollector:
     def restart(self):
         """Counters of links and channels, and launches, start anew."""
         self._count = 0
-        self._channels = {name: self._arrays["channels"][name].copy() for name in CHANNEL_COUNTERS}
-        self._links = {"flits": self._arrays["links"]["flits"].copy()}
+        self._before = {
+            name: {counter: self._arrays[name][counter].copy() for counter in counters}
+            for name, counters in (("channels", CHANNEL_COUNTERS), ("links", LINK_COUNTERS))
+        }
 
-    def collect(self, slot, threads, rows, compute, stalls, launch):
-        """The work of the program in launch `slot`, which ran `threads`, ascending; `rows`: the same, or a slice; `compute`: its
-        cores with a compute kernel; `stalls`: of its threads.
+    def collect(self, record, ended, stalls, traffic, compute, counters, buffers, launch):
+        """The work of the program of a `record` in `launches`; `ended`: `ENDED_THREAD` of its threads, ascending, with their
+        `stalls` and `traffic`; `compute`: its cores with a compute kernel, and their `counters` by name; `buffers`: `BUFFER_SUM`.
 
         None beyond `MAX_DETAILED` launches.
         """
         self._count += 1
         if self._count > MAX_DETAILED:
             return None
-        arrays, table, traffic = self._arrays, self._arrays["threads"], self._arrays["traffic"]
-        columns = {name: table[field][threads] for name, field in THREAD_COLUMNS.items()}
-        channels, links = self._moved("channels", self._channels), self._moved("links", self._links)
-        counters = columns_of(arrays["cores"], CORE_COUNTERS, compute).T
         return LaunchWork(
-            started=int(arrays["launches"][slot]["started"]), ended=int(arrays["launches"][slot]["ended"]), threads=threads,
-            **columns, stalls=stalls, traffic_words=Sparse.of(traffic.view(np.int64).reshape(len(traffic), -1)[rows]),
-            compute_cores=compute,
-            core_counters=dict(zip(CORE_COUNTERS, counters, strict=True)),
-            buffer_rows={} if launch is None else self._buffer_rows(launch), channels=channels,
-            links=Sparse.of(links["flits"]),
-            first_read_bytes=arrays.first_read_bytes, launch=launch,
+            started=record["started"], ended=record["ended"], threads=ended["thread"], line_base=ended["line_base"],
+            starts=ended["started"], ends=ended["ended"], busy=ended["busy"], issue=ended["issue"],
+            operations=ended["operations"], stalls=stalls, traffic_words=traffic, compute_cores=compute,
+            core_counters={name: counters[name] for name in CORE_COUNTERS},
+            buffer_sums=buffers,
+            channels=self._moved("channels"), links=Sparse.of(self._moved("links")["flits"]),
+            first_read_bytes=self._arrays.first_read_bytes, launch=launch,
         )  # fmt: skip
 
-    def _moved(self, name, before):
-        """What counters of links or channels have grown by since the last program."""
-        table, moved = self._arrays[name], {}
+    def _moved(self, name):
+        """{counter: by how much it has grown since the last program, of each link or channel}."""
+        table, moved, before = self._arrays[name], {}, self._before[name]
         for counter, old in before.items():
             now = table[counter].copy()
             moved[counter], before[counter] = now - old, now
         return moved
-
-    def _buffer_rows(self, launch):
-        """{index: (cores, rows)} of the circular buffers of a launch."""
-        table = self._arrays["circular_buffers"]
-        return {
-            index: (cores, [table[cores, index, words] for words in BUFFER_WORDS])
-            for index, cores in launch.buffer_cores.items()
-        }

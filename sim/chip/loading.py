@@ -63,19 +63,22 @@ class ProgramLoader:
         self.barrier_periods = {}  # kernel -> of how many read barriers one waits
         self._rotated_banks = None  # the table of DRAM banks that each worker has, where experiments rotate them
         self._images = Images()
-        self._loaded = {}  # core -> the image of the program last loaded there, None where it had none
+        self._loaded = np.zeros(
+            len(arch.worker_coords), np.int64
+        )  # number of the image last loaded there, 0 where it had none
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
-    def load(self, launch, launch_slot, cycle):
-        """Make the threads of a program ready to start at `cycle`; it occupies `launch_slot`.
+    def load(self, launch, launch_slot, cycle, alone):
+        """Make the threads of a program ready to start at `cycle`; it occupies `launch_slot`; `alone`: no other program runs.
 
         Returns (their indices, cycles from the start of the program to that of each), int64.
         """
         image = self._images.of(launch)
         if image is not None:
-            self._check_free(image.threads)
-            image.load(launch_slot, cycle, any(self._loaded[core] is not image for core in image.cores))
-            self._loaded.update(dict.fromkeys(image.cores, image))
+            if not alone:
+                self._check_free(image.threads)
+            image.load(launch_slot, cycle, (self._loaded[image.cores] != image.number).any())
+            self._loaded[image.cores] = image.number
             self._kept[launch_slot] = [image]
             return image.threads, image.setup
         return self._load_anew(launch, launch_slot, cycle)
@@ -88,7 +91,7 @@ class ProgramLoader:
                 address = self._arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
         self._configure_circular_buffers(launch, cycle)
-        self._loaded.update(dict.fromkeys(_cores_of(launch)))
+        self._loaded[_cores_of(launch)] = 0
         stride = _args_stride(launch)
         texts = self._place_texts(launch, stride)
         self._kept[launch_slot] = []
@@ -122,7 +125,7 @@ class ProgramLoader:
         stride = _args_stride(launch)
         for kernel in launch.kernels:
             regions += self._kernel_regions(kernel, texts, stride)
-        buffers, own = arrays["circular_buffers"].reshape(-1, ctx.CB_WORDS), _buffer_rows(launch)
+        buffers, own = arrays["circular_buffers"].reshape(-1, ctx.CB_WORDS), launch.buffer_rows
         regions.append(rows_of(buffers, own))
         cores = np.unique(np.concatenate([kernel.cores for kernel in launch.kernels]))
         whole = np.add.outer(cores * N_CIRCULAR_BUFFERS, np.arange(N_CIRCULAR_BUFFERS)).ravel()
@@ -379,12 +382,6 @@ class ProgramLoader:
 def _cores_of(launch):
     """Workers on which a program has kernels or circular buffers."""
     return sorted({core for one in (*launch.kernels, *launch.circular_buffers) for core in one.cores})
-
-
-def _buffer_rows(launch):
-    """Rows of the circular buffers that a program has, in the table of all."""
-    rows = [np.array(one.cores, np.int64) * N_CIRCULAR_BUFFERS + one.index for one in launch.circular_buffers]
-    return np.concatenate(rows or [np.zeros(0, np.int64)])
 
 
 def _args_stride(launch):

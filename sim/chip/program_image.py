@@ -5,6 +5,7 @@ all that it writes, whatever that is, so there is one place that knows how a pro
 """
 
 import ctypes
+import itertools
 import weakref
 
 import numpy as np
@@ -14,6 +15,7 @@ from tensim.sim.engine.entry_points import copy_regions
 
 PIECE = 256  # bytes: long regions are cut, so that zeros and what cores have in common are found
 IMAGE_BYTES = 1 << 27  # of images of programs that a chip keeps at most
+NUMBERS = itertools.count(1)
 
 
 def rows_of(table, rows, columns=None):
@@ -38,7 +40,7 @@ def _runs(dtype, names):
 
 
 class ProgramImage:
-    """The bytes that a program's load has written, as they are now, and who needs them.
+    """The bytes that a program's load has written, as they are now, and who needs them; its `number` is like no other's.
 
     `regions`: [(addresses, sizes)], `left`: those which only another program's load changes; `cores`: on which either lie;
     `threads`: indices of its threads; `setup`: cycles of each from the start of the program to its own; `held`: what its threads
@@ -47,7 +49,8 @@ class ProgramImage:
     """
 
     def __init__(self, regions, left, cores, threads, setup, held, numbered, dated):
-        self.cores, self.threads, self.setup, self.held = cores, threads, setup, held
+        self.number, self.cores = next(NUMBERS), np.array(cores)
+        self.threads, self.setup, self.held = threads, setup, held
         self._numbered, self._dated = numbered, dated
         self._each, self._others = _copies(regions), _copies(left)
 

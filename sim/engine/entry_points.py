@@ -86,6 +86,7 @@ class EntryPointApart(EntryPoint):
 
 run = EntryPoint("loop.event_loop", "run", 3)
 start_threads = EntryPoint("loop.event_loop", "start_threads", 4)
+take_ended = EntryPoint("loop.ended_threads", "take_ended", 2)
 l1_written = EntryPoint("loop.event_loop", "l1_written", 5)
 copy_regions = EntryPoint("engine.copies", "copy_regions", 2)
 take_writes = EntryPoint("engine.host_writes", "take_writes", 3)
