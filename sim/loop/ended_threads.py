@@ -25,7 +25,7 @@ from tensim.sim.state import (
 
 WORD_BYTES = np.dtype(np.int64).itemsize
 TRAFFIC_WORDS, WORK_WORDS = TRAFFIC.itemsize // WORD_BYTES, WORK.itemsize // WORD_BYTES
-STALLS_OF_WORK = WORK.fields["stalls"][1] // WORD_BYTES
+STALLS_OF_WORK = WORK_WORDS - N_REASONS  # its last field
 
 # A thread of the program
 ENDED_THREAD = np.dtype(
@@ -40,7 +40,8 @@ BUFFER_SUM = np.dtype(
     + [("levels", np.int64, ctx.CB_LEVELS)],
     align=True,
 )  # fmt: skip
-BUFFER_SUM_WORDS, LEVELS_OF_SUM = BUFFER_SUM.itemsize // WORD_BYTES, BUFFER_SUM.fields["levels"][1] // WORD_BYTES
+BUFFER_SUM_WORDS = BUFFER_SUM.itemsize // WORD_BYTES
+LEVELS_OF_SUM = BUFFER_SUM_WORDS - ctx.CB_LEVELS  # its last field
 # What is asked: the ended launch `slot`, that started at `launch_started` with `n` threads, ascending int64 at `threads_at`; totals
 # of the chip, `work_at` (`state.WORK` of each thread) and `core_cycles_at` (int64 of each worker).  What is told: an ENDED_THREAD
 # each at `ended_at`, and what is not zero of their stalls and their traffic: places in arrays (threads, N_REASONS) and (threads,
