@@ -20,7 +20,8 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
 Writes whose flits come mixed with those of other writes open a row with every burst.  A read-modify-write (64 B on Wormhole)
 occupies the bank, but is acknowledged like other writes: alone it ends as soon as one of 128 B, four take three bank times more
 (ONE_TO_ONE).  Data of a read leave a Blackhole tile chunk by chunk, late by the time that one takes on a link.  In front of it the
-endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
+endpoint accepts one read request per NoC every `request_cycles`, longer ones less often: it hands them on in pieces
+(`request_cycles_per_kib`).  A lone access costs what is measured
 (docs/hardware/dram.md#bandwidth-and-latency).  Times inside are 1/256 cycles.
 """
 
@@ -49,7 +50,7 @@ DRAM_PARAMS_DTYPE = np.dtype(
         "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
         "write_recovery refresh_interval refresh_time set_refresh_interval set_refresh_time turnaround drain_ticks read_latency "
         "write_latency short_bytes short_latency chunk_bytes partial_bytes partial_ticks link_ticks_per_kib request_ticks "
-        "device_acknowledges"
+        "request_ticks_per_kib device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -104,6 +105,7 @@ def build_dram_params(arch):
     p["partial_bytes"] = arch["dram.partial_write_bytes"]
     p["partial_ticks"] = arch["dram.partial_write_cycles"] * TICKS
     p["request_ticks"] = round(arch["dram.request_cycles"] * TICKS)
+    p["request_ticks_per_kib"] = round(arch["dram.request_cycles_per_kib"] * TICKS)
     return params
 
 
@@ -236,10 +238,10 @@ def use_bus(channel, p, ready, ticks, is_write):
 
 
 @compiled()
-def accept(channel, p, noc, arrival):
-    """Pass a read request through the endpoint; returns the tick at which it reaches the controller."""
+def accept(channel, p, noc, arrival, size):
+    """Pass a read request of `size` bytes through the endpoint; returns the tick at which it reaches the controller."""
     at = max(arrival, channel.accept_at[noc])
-    channel.accept_at[noc] = at + p.request_ticks
+    channel.accept_at[noc] = at + p.request_ticks + (size * p.request_ticks_per_kib >> 10)
     return at
 
 
@@ -277,7 +279,9 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
     starts on the channel as soon as its first data are there.
     """
     channel = channels[index]
-    arrival = time * TICKS - (size * p.link_ticks_per_kib >> 10) if is_write else accept(channel, p, noc, time * TICKS)
+    arrival = (
+        time * TICKS - (size * p.link_ticks_per_kib >> 10) if is_write else accept(channel, p, noc, time * TICKS, size)
+    )
     first, end, behind = -1, arrival, 0
     at, last = address // p.burst_bytes * p.burst_bytes, address + size
     while at < last:

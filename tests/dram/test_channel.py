@@ -55,6 +55,19 @@ def test_sustained_rate_of_one_channel(name, is_write, measured):
     assert 2048 * 8192 / (channel.state[0]["bus_free"] / TICKS) == pytest.approx(measured, rel=0.04)
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "share"),
+    [("blackhole", 576, 62), ("blackhole", 1088, 91), ("blackhole", 2048, 98), ("wormhole_b0", 576, 92)],
+)
+def test_share_of_a_channel_that_reads_of_a_size_get(name, size, share):
+    """Percent of its peak, on one NoC (tt-metal issue 55898): endpoints take longer for longer reads, and hold up short ones."""
+    channel, count = Channel(name), 2048
+    for i in range(count):
+        channel.access(size * i, size, 0)
+    peak = channel.arch["dram.bank_bytes_per_cycle"]
+    assert 100 * count * size / (channel.state[0]["bus_free"] / TICKS) / peak == pytest.approx(share, rel=0.07)
+
+
 @pytest.mark.parametrize("name", ["wormhole_b0", "blackhole"])
 def test_who_acknowledges_a_write(name):
     """The device on Wormhole, after its time on the channel; the controller's queue on Blackhole, as soon as it is in."""
