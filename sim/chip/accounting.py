@@ -4,12 +4,9 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.interval import TOTALS
-from tensim.sim.chip.launch_work import CORE_COUNTERS, Sparse, columns_of
-from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
+from tensim.sim.chip.launch_work import Sparse
 from tensim.sim.engine.entry_points import take_ended
-from tensim.sim.loop.ended_threads import BUFFER_SUM, ENDED_THREAD, REQUEST, TRAFFIC_WORDS
-
-COUNTERS = tuple(dict.fromkeys((*CORE_COUNTERS, *TOTALS)))  # of compute cores
+from tensim.sim.loop.ended_threads import BUFFER_SUM, CORE_WORK, ENDED_THREAD, REQUEST, TRAFFIC_WORDS
 
 
 class Accounting:
@@ -20,13 +17,16 @@ class Accounting:
         n_threads = len(chip.work)
         self._request = np.zeros(1, REQUEST)
         self._addresses = chip.arrays.address, self._request.ctypes.data
-        self._found = np.zeros((n_threads, ENDED_THREAD.itemsize), np.uint8)
+        self._found, self._cores = (  # as bytes: numpy copies records field by field
+            np.zeros((rows, dtype.itemsize), np.uint8)
+            for rows, dtype in ((n_threads, ENDED_THREAD), (chip.n_workers, CORE_WORK))
+        )
         self._stalls, self._traffic = (
             np.zeros((2, n_threads * columns), np.int64) for columns in (st.N_REASONS, TRAFFIC_WORDS)
         )
         r = self._request[0]
         r["work_at"], r["core_cycles_at"] = chip.work.ctypes.data, chip.core_cycles.ctypes.data
-        r["ended_at"] = self._found.ctypes.data
+        r["ended_at"], r["cores_at"] = self._found.ctypes.data, self._cores.ctypes.data
         for places, values, pair in (
             ("stall_places_at", "stalls_at", self._stalls),
             ("traffic_places_at", "traffic_at", self._traffic),
@@ -39,21 +39,16 @@ class Accounting:
         record["ended"] = int(chip.arrays["launches"][slot]["ended"])
         chip.oddities.drain()
         buffers = _buffers_of(launch)
-        ended, stalls, traffic = self._take(slot, record, buffers, launch)
-        threads = ended["thread"]
-        compute = threads[threads % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
-        counters = columns_of(chip.arrays["cores"], COUNTERS, compute)
-        by_name = dict(zip(COUNTERS, counters.T, strict=True))
-        work = chip.works.collect(record, ended, stalls, traffic, compute, by_name, buffers, launch)
+        ended, cores, stalls, traffic = self._take(slot, record, buffers, launch)
+        work = chip.works.collect(record, ended, stalls, traffic, cores, buffers, launch)
         if work is not None:
             record["work"] = work
-        for name, total in zip(COUNTERS, counters.sum(axis=0).tolist(), strict=True):
-            if name in TOTALS:
-                setattr(chip, name, getattr(chip, name) + total)
-        chip.compute_cores.update(compute.tolist())
+        for name in TOTALS:
+            setattr(chip, name, getattr(chip, name) + int(cores[name].sum()))
+        chip.compute_cores.update(cores["core"].tolist())
 
     def _take(self, slot, record, buffers, launch):
-        """(ENDED_THREAD of each thread, `Sparse` stalls and traffic), which the chip's totals then have; fills `buffers`."""
+        """(ENDED_THREAD of each thread, CORE_WORK of each compute core, `Sparse` stalls and traffic); fills `buffers`."""
         threads, r = np.sort(np.asarray(record["threads"], np.int64)), self._request[0]
         r["slot"], r["launch_started"], r["launch_ended"] = slot, record["started"], record["ended"]
         r["threads_at"], r["n"] = threads.ctypes.data, len(threads)
@@ -69,7 +64,11 @@ class Accounting:
                 (self._traffic, TRAFFIC_WORDS, "n_traffic"),
             )
         )
-        return self._found[:n].copy().view(ENDED_THREAD)[:, 0], stalls, traffic
+        ended, cores = (
+            rows[:count].copy().view(dtype)[:, 0]
+            for rows, count, dtype in ((self._found, n, ENDED_THREAD), (self._cores, int(r["n_cores"]), CORE_WORK))
+        )
+        return ended, cores, stalls, traffic
 
 
 def _buffers_of(launch):

@@ -64,18 +64,6 @@ class Sparse(NamedTuple):
         return flat.reshape(self.shape)
 
 
-@functools.cache
-def _places(dtype, names):
-    """Numbers of fields among the words of a record."""
-    return np.array([dtype.fields[name][1] // np.dtype(np.int64).itemsize for name in names])
-
-
-def columns_of(table, names, rows):
-    """A copy (rows, names) of int64 fields of records, in one step: of a field alone numpy takes as long as of ten."""
-    words = table.view(np.int64).reshape(len(table), -1)
-    return words[rows[:, np.newaxis], _places(table.dtype, names)]
-
-
 @dataclass
 class BufferWork:
     """A circular buffer index over all cores that used it.  Times are cycles, summed over these cores.
@@ -217,9 +205,9 @@ class WorkCollector:
             for name, counters in (("channels", CHANNEL_COUNTERS), ("links", LINK_COUNTERS))
         }
 
-    def collect(self, record, ended, stalls, traffic, compute, counters, buffers, launch):
+    def collect(self, record, ended, stalls, traffic, cores, buffers, launch):
         """The work of the program of a `record` in `launches`; `ended`: `ENDED_THREAD` of its threads, ascending, with their
-        `stalls` and `traffic`; `compute`: its cores with a compute kernel, and their `counters` by name; `buffers`: `BUFFER_SUM`.
+        `stalls` and `traffic`; `cores`: `CORE_WORK` of those with a compute kernel; `buffers`: `BUFFER_SUM`.
 
         None beyond `MAX_DETAILED` launches.
         """
@@ -229,9 +217,8 @@ class WorkCollector:
         return LaunchWork(
             started=record["started"], ended=record["ended"], threads=ended["thread"], line_base=ended["line_base"],
             starts=ended["started"], ends=ended["ended"], busy=ended["busy"], issue=ended["issue"],
-            operations=ended["operations"], stalls=stalls, traffic_words=traffic, compute_cores=compute,
-            core_counters={name: counters[name] for name in CORE_COUNTERS},
-            buffer_sums=buffers,
+            operations=ended["operations"], stalls=stalls, traffic_words=traffic, compute_cores=cores["core"],
+            core_counters={name: cores[name] for name in CORE_COUNTERS}, buffer_sums=buffers,
             channels=self._moved("channels"), links=Sparse.of(self._moved("links")["flits"]),
             first_read_bytes=self._arrays.first_read_bytes, launch=launch,
         )  # fmt: skip

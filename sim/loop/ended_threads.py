@@ -6,7 +6,7 @@ A program on 64 cores has 320 threads with a hundred counters each, nearly all o
 import numpy as np
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.tables import table
 from tensim.sim.state import (
@@ -17,6 +17,7 @@ from tensim.sim.state import (
     WORK,
     circular_buffer_words,
     circular_buffers_of,
+    cores_of,
     machine_table,
     stalls_of,
     threads_of,
@@ -31,6 +32,13 @@ STALLS_OF_WORK = WORK_WORDS - N_REASONS  # its last field
 ENDED_THREAD = np.dtype(
     [(name, np.int64) for name in "thread line_base started ended busy issue operations".split()], align=True
 )
+# A core with a compute kernel
+CORE_WORK = np.dtype(
+    [(name, np.int64) for name in (
+        "core flops fpu_busy sfpu_busy products product_calls long_sums sensitive_functions wide_products"
+    ).split()],
+    align=True,
+)  # fmt: skip
 # A circular buffer index over its `n_cores` cores, as in `tensim.sim.chip.launch_work.BufferWork`; `producers`, `consumers`: a bit
 # for each slot of a core
 BUFFER_SUM = np.dtype(
@@ -44,17 +52,20 @@ BUFFER_SUM_WORDS = BUFFER_SUM.itemsize // WORD_BYTES
 LEVELS_OF_SUM = BUFFER_SUM_WORDS - ctx.CB_LEVELS  # its last field
 # What is asked: the ended launch `slot`, that started at `launch_started` with `n` threads, ascending int64 at `threads_at`; totals
 # of the chip, `work_at` (`state.WORK` of each thread) and `core_cycles_at` (int64 of each worker).  What is told: an ENDED_THREAD
-# each at `ended_at`, and what is not zero of their stalls and their traffic: places in arrays (threads, N_REASONS) and (threads,
-# TRAFFIC_WORDS), and values.  `buffers_at`: BUFFER_SUM of its `n_buffers` circular buffers with `index` and `n_cores`, the rest
-# zero; `buffer_rows_at`: their rows in the table of circular buffers, one behind the other; their levels end at `launch_ended`.
+# each at `ended_at`, a CORE_WORK each at `cores_at`, and what is not zero of their stalls and their traffic: places in arrays
+# (threads, N_REASONS) and (threads, TRAFFIC_WORDS), and values.  `buffers_at`: BUFFER_SUM of its `n_buffers` circular buffers with
+# `index` and `n_cores`, the rest zero; `buffer_rows_at`: their rows in the table of circular buffers, one behind the other; their
+# levels end at `launch_ended`.
 REQUEST = np.dtype(
     [(name, np.int64) for name in (
-        "slot launch_started launch_ended threads_at n work_at core_cycles_at ended_at n_ended stall_places_at stalls_at n_stalls "
+        "slot launch_started launch_ended threads_at n work_at core_cycles_at ended_at n_ended cores_at n_cores "
+        "stall_places_at stalls_at n_stalls "
         "traffic_places_at traffic_at n_traffic buffers_at n_buffers buffer_rows_at"
     ).split()],
     align=True,
 )  # fmt: skip
-request_table, ended_table, work_table, sum_table = map(table, (REQUEST, ENDED_THREAD, WORK, BUFFER_SUM))
+request_table, ended_table, work_table = map(table, (REQUEST, ENDED_THREAD, WORK))
+core_work_table, sum_table = map(table, (CORE_WORK, BUFFER_SUM))
 
 
 @compiled()
@@ -62,7 +73,7 @@ def take_ended(machine, request):
     """Carry out a REQUEST (its address): the threads are idle behind it, their stalls zero."""
     m, r = machine_table(machine)[0], request_table(request)[0]
     listed, found = word_table(r.threads_at), ended_table(r.ended_at)
-    r.n_ended = r.n_stalls = r.n_traffic = 0
+    r.n_ended = r.n_cores = r.n_stalls = r.n_traffic = 0
     for i in range(r.n):
         thread = listed[i]
         t = threads_of(m)[thread]
@@ -78,6 +89,8 @@ def take_ended(machine, request):
         total.longest = max(total.longest, t.ended - t.started)
         take_stalls(m, r, thread)
         take_traffic(m, r, thread)
+        if thread % THREADS_PER_CORE == TRISC0:
+            take_core(m, r, thread // THREADS_PER_CORE)
         t.state, t.launch = IDLE, -1
         r.n_ended += 1
     add_core_cycles(r)
@@ -108,6 +121,16 @@ def take_traffic(m, r, thread):
         if value != 0:
             places[r.n_traffic], values[r.n_traffic] = r.n_ended * TRAFFIC_WORDS + word, value
             r.n_traffic += 1
+
+
+@compiled(inline="always")
+def take_core(m, r, core):
+    """What the compute kernel of a core did."""
+    one, c = core_work_table(r.cores_at)[r.n_cores], cores_of(m)[core]
+    one.core, one.flops, one.fpu_busy, one.sfpu_busy = core, c.flops, c.fpu_busy, c.sfpu_busy
+    one.products, one.product_calls, one.long_sums = c.products, c.product_calls, c.long_sums
+    one.sensitive_functions, one.wide_products = c.sensitive_functions, c.wide_products
+    r.n_cores += 1
 
 
 @compiled(inline="always")

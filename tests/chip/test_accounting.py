@@ -8,8 +8,9 @@ from tensim.running.options import Options
 from tensim.running.runnable import find_program
 from tensim.sim import state as st
 from tensim.sim.chip.accounting import Accounting
+from tensim.sim.chip.interval import TOTALS
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
 
 USERS = ((ctx.CB_PRODUCER, "producers"), (ctx.CB_CONSUMER, "consumers"))
 
@@ -55,8 +56,15 @@ def test_an_ended_program_is_accounted_for_as_its_tables_say(monkeypatch, arch, 
         chip = accounting._chip
         mine, threads, stalls, traffic, cycles, buffers = expected(chip, slot, record, launch)
         before, before_cycles = chip.work.copy(), chip.core_cycles.copy()
+        totals = {counter: getattr(chip, counter) for counter in TOTALS}
         add(accounting, slot, record, launch)
         work, gained = record["work"], chip.core_cycles - before_cycles
+        compute = sorted(thread // THREADS_PER_CORE for thread in mine.tolist() if thread % THREADS_PER_CORE == TRISC0)
+        assert work.compute_cores.tolist() == compute and chip.compute_cores.issuperset(compute)
+        for counter, values in work.core_counters.items():
+            assert np.array_equal(values, chip.arrays["cores"][counter][compute])
+        for counter, total in totals.items():
+            assert getattr(chip, counter) - total == chip.arrays["cores"][counter][compute].sum()
         assert work.threads.tolist() == mine.tolist()
         assert [work.starts.tolist(), work.ends.tolist()] == [threads["started"].tolist(), threads["ended"].tolist()]
         assert np.array_equal(work.stalls.whole(), stalls) and np.array_equal(work.traffic_words.whole(), traffic)
