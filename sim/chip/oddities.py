@@ -22,6 +22,7 @@ class Oddities:
         self._chip = chip
         self._table = chip.arrays.place("oddities", np.zeros(PLACES, ODDITY))
         self._found = {}  # (kind, kernel, file, line, thread) -> [row of `rows`, cores]
+        self._known = {}  # (kind, first row of the kernel in the line table, row, thread) -> its key in `_found`
         self._told = set()  # keys of those that a report has had
 
     def drain(self):
@@ -30,8 +31,8 @@ class Oddities:
         if self._chip.machine["n_oddities"] == 0:
             return
         noted = self._table[self._table["code"] != 0]
-        for one in np.sort(noted, order=("cycle", "thread", "line")):
-            self._add(*(int(one[name]) for name in ODDITY.names))
+        for one in np.sort(noted, order=("cycle", "thread", "line")).tolist():
+            self._add(*one)
         self._table[:] = 0
         self._chip.machine["n_oddities"] = 0
 
@@ -48,12 +49,15 @@ class Oddities:
             words[ctx.UNSET_READS] = 0
 
     def _add(self, code, thread, line, line_base, cycle, a, b, c, count):
-        place = thread_place(self._chip, thread, line, line_base) | {"cycle": cycle}
-        key = code, place.get("kernel"), place.get("file"), place.get("line"), place["thread"]
-        if key not in self._found:
-            message = describe(self._chip, Fault(code), a, b, c)
-            self._found[key] = {"kind": Fault(code).name.lower(), "message": message, "count": 0} | place, set()
-        row, cores = self._found[key]
+        known = code, line_base, line, thread
+        if known not in self._known:
+            place = thread_place(self._chip, thread, line, line_base) | {"cycle": cycle}
+            key = code, place.get("kernel"), place.get("file"), place.get("line"), place["thread"]
+            if key not in self._found:
+                message = describe(self._chip, Fault(code), a, b, c)
+                self._found[key] = {"kind": Fault(code).name.lower(), "message": message, "count": 0} | place, set()
+            self._known[known] = key
+        row, cores = self._found[self._known[known]]
         row["count"] += count
         cores.add(thread // THREADS_PER_CORE)
 
