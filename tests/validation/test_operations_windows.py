@@ -124,8 +124,10 @@ def test_a_halo_of_a_slice_has_padding_only_where_its_image_ends():
     assert [(one["lines"], one["height"], one["pads"]) for one in made] == [
         (81, 80, [1, 0, 1, 1]), (80, 79, [0, 1, 1, 1]), (42, 40, [0, 0, 1, 1])
     ]  # fmt: skip
-    alone = description(file_of(whole, *convolutions)[0])["window"]
-    assert (alone["lines"], alone["height"], alone["pads"]) == (40, 40, [1] * 4)
+    wider = (*slices[:2], image.replace("159x256", "256x256"), slices[3])
+    for others in ((), (wider,)):  # nothing of its network, or nothing of its width, is sliced
+        alone = description(file_of(whole, *others, *convolutions)[0])["window"]
+        assert (alone["lines"], alone["height"], alone["pads"]) == (40, 40, [1] * 4)
 
 
 def test_a_tensor_moves_over_the_freed_input_of_its_halo():

@@ -99,13 +99,21 @@ def _whole(window):
 
 def _slice(row, window):
     """The window of a halo, which may be that of a slice: a convolution of an image in DRAM takes some lines of it at a time, with
-    padding above the first ones, below the last ones, and none of either at others."""
+    padding above the first ones, below the last ones, and none of either at others.  Slices have the width and the channels of an
+    image that the network slices; those of strided convolutions are not told apart."""
     written, (*_, sticks, channels) = _first(row, "outputs"), _tensors(row, "inputs")[0]["shape"]
     sources = [
         _tensors(other, "inputs")[0]["shape"] for other in _same_network(row) if _operation(other) == "PaddedSlice"
     ]
     lines, rest = divmod(sticks, window.width)
-    if rest or not any(depth == channels and height > lines for _, height, _, depth in sources):
+    if (
+        rest
+        or window.stride > 1
+        or not any(
+            depth == channels and height > lines and 0 <= width - window.width < TILE
+            for _, height, width, depth in sources
+        )
+    ):
         return _whole(window)
     for padded in (window.padding, 0):
         one = window._replace(height=lines + padded - 2 * window.padding)
