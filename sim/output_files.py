@@ -9,7 +9,6 @@ import contextlib
 import errno
 import io
 import os
-import shutil
 import stat
 from pathlib import Path
 
@@ -160,6 +159,8 @@ def _put(temporary, target):
     except OSError as error:
         if error.errno not in IN_THE_WAY:
             raise
+        import shutil  # not for who starts, looks and ends
+
         shutil.copyfile(temporary, target)
 
 

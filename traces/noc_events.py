@@ -4,12 +4,16 @@ The reader takes untrusted files.  A file becomes one recording per device; what
 not is counted in words, never dropped silently.
 """
 
+import functools
 import json
 from collections import Counter
 from dataclasses import dataclass
+from itertools import repeat
+from operator import contains
 from pathlib import Path
 
 import numpy as np
+import orjson
 
 from tensim.sim.arch.loader import Arch
 from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, kept_cycles
@@ -92,7 +96,7 @@ class Recording:
     def memories(self):
         """Which memories the transfers reach: "l1", "dram" or "dram+l1"."""
         moving = self.events[self.events["kind"] < EventKind.READ_BARRIER]
-        dram = _tiles(self.arch, self.arch.dram_tiles)[moving["y"], moving["x"]]
+        dram = _tiles(self.arch, "dram_tiles")[moving["y"], moving["x"]]
         return "dram" if dram.all() else "dram+l1" if dram.any() else "l1"
 
 
@@ -108,8 +112,8 @@ def read_recordings(path, arch):
     """The recordings in a file, one per device.  UsageError names file, index of the event (from 0) and reason."""
     path = Path(path)
     try:
-        items = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        items = orjson.loads(path.read_bytes())
+    except ValueError as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
     if not isinstance(items, list):
         raise UsageError(f"{path}: not an array of events")
@@ -142,7 +146,7 @@ def _devices(items):
     for index, item in enumerate(items):
         if type(item) is not dict:
             raise _MalformedEvent(index, "not an object")
-    named = np.array(["src_device_id" in item for item in items], bool)
+    named = _holds(items, "src_device_id")
     rows = np.arange(len(items))
     result = {None: rows[~named]} if not named.all() else {}
     numbers = _integers(items, rows[named], "src_device_id", -1)
@@ -152,16 +156,32 @@ def _devices(items):
 
 def _issuers(items):
     """Tiles with data-movement kernels: whatever part the file is from, those are worker cores."""
-    kernels = (item for item in items if item.get("proc") in tuple(SLOTS))
-    tiles = {
-        (item.get("sx"), item.get("sy")) for item in kernels if type(item.get("sx")) is type(item.get("sy")) is int
-    }
-    return {(x, y) for x, y in tiles if x >= 0 and y >= 0}
+    columns = (_column(items, name) for name in ("proc", "sx", "sy"))
+    try:
+        tiles = {(x, y) for processor, x, y in set(zip(*columns, strict=True)) if processor in SLOTS}
+    except TypeError:  # an array or object for one of them, which is refused where it is read
+        return set()
+    return {(x, y) for x, y in tiles if type(x) is type(y) is int and x >= 0 and y >= 0}
+
+
+def _column(items, name):
+    """What each event says for `name`, None where it says nothing."""
+    return list(map(dict.get, items, repeat(name)))
+
+
+def _holds(items, name):
+    """bool array: which events say something for `name`."""
+    return np.fromiter(map(contains, items, repeat(name)), bool, len(items))
+
+
+def _at(items, rows):
+    """The events at `rows`, which are in the order of the file."""
+    return [items[row] for row in rows.tolist()] if len(rows) < len(items) else items
 
 
 def _integers(items, rows, name, low, high=1 << 62):
     """int64[len(rows)]: what the events at `rows` say for `name`, whole numbers in [low, high)."""
-    values = [items[row].get(name) for row in rows.tolist()]
+    values = _column(_at(items, rows), name)
     if not values:
         return np.zeros(0, np.int64)
     if set(map(type, values)) == {int} and low <= min(values) and max(values) < high:
@@ -176,7 +196,7 @@ def _integers(items, rows, name, low, high=1 << 62):
 
 def _choices(items, rows, name, choices):
     """int64[len(rows)]: positions in the tuple `choices` of what the events at `rows` say for `name`."""
-    values = [items[row].get(name) for row in rows.tolist()]
+    values = _column(_at(items, rows), name)
     positions = {choice: position for position, choice in enumerate(choices)}
     try:
         return np.array([positions[value] for value in values], np.int64)
@@ -189,10 +209,11 @@ def _choices(items, rows, name, choices):
         raise _MalformedEvent(row, f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}") from None
 
 
-def _tiles(arch, tiles):
-    """bool[height, width]: which tiles of the NoC are among `tiles`, (x, y, ...) each."""
+@functools.lru_cache(maxsize=16)
+def _tiles(arch, kind):
+    """bool[height, width]: which tiles of the NoC are of a kind, an attribute of `arch` with (x, y, ...) of each."""
     result = np.zeros(arch.noc_size[::-1], bool)
-    for x, y, *_ in tiles:
+    for x, y, *_ in getattr(arch, kind):
         result[y, x] = True
     return result
 
@@ -220,7 +241,7 @@ def _read_device(items, rows, arch):
     width, height = arch.noc_size
     time = _integers(items, rows, "timestamp", 0)
     sx, sy = _integers(items, rows, "sx", 0, width), _integers(items, rows, "sy", 0, height)
-    zones = np.array(["zone" in items[row] for row in rows.tolist()], bool)
+    zones = _holds(_at(items, rows), "zone")
     _choices(items, rows[zones], "zone_phase", ZONE_PHASES)
     calls = np.zeros(np.count_nonzero(~zones), CALL)
     calls["index"], calls["time"], calls["sx"], calls["sy"] = rows[~zones], time[~zones], sx[~zones], sy[~zones]
@@ -234,7 +255,7 @@ def _read_device(items, rows, arch):
     )
     calls["slot"] = processors
     calls = calls[processors < len(SLOTS)]
-    idle = np.flatnonzero(~_tiles(arch, arch.worker_coords)[calls["sy"], calls["sx"]])
+    idle = np.flatnonzero(~_tiles(arch, "worker_coords")[calls["sy"], calls["sx"]])
     if len(idle):
         index, slot, x, y = calls[["index", "slot", "sx", "sy"]][idle[0]].tolist()
         where = f"{PROCESSORS[slot]} at {x}-{y}, which is not a worker core of {arch.name} ({arch.board})"
@@ -247,7 +268,7 @@ def _read_device(items, rows, arch):
 def _read_other_ends(items, calls, width, height):
     """Fill in what the events of data-movement cores say of NoC, tiles and bytes; -1 for a tile that is not named."""
     calls["noc"] = _choices(items, calls["index"], "noc", tuple(NOCS))
-    mine = [items[row] for row in calls["index"].tolist()]
+    mine = _at(items, calls["index"])
     away = ["dst_device_id" in item and item["dst_device_id"] != item.get("src_device_id") for item in mine]
     calls["type"][np.array(away, bool)] = FABRIC
     calls["kind"], calls["end"] = KIND[calls["type"]], NO_END
@@ -282,9 +303,10 @@ def _events(arch, calls):
     ends = _end_barriers(calls, threads)
     not_simulated = Counter(NOT_SIMULATED[name] for name in _names(calls) if name in NOT_SIMULATED)
     not_simulated += _mark_what_is_not_simulated(arch, calls)
-    events = np.zeros(np.count_nonzero(~ends), EVENT)
+    calls = calls[~ends]
+    events = np.zeros(len(calls), EVENT)
     for name in EVENT.names:
-        events[name] = calls[name][~ends]
+        events[name] = calls[name]
     return events, not_simulated
 
 
@@ -313,6 +335,8 @@ def _before(calls, threads, kind, chosen, sources):
 def _take_states(calls, threads):
     """Give calls that take what they do not name from a state the tile and the bytes of the state set before."""
     sets, takes = SETS_STATE[calls["type"]] >= 0, TAKES_STATE[calls["type"]]
+    if not takes.any():
+        return
     kind = np.where(sets, SETS_STATE[calls["type"]], calls["kind"])
     state = _before(calls, threads, kind, takes, sets)
     takes = np.flatnonzero(takes)
@@ -343,9 +367,9 @@ def _end_barriers(calls, threads):
 
 def _mark_what_is_not_simulated(arch, calls):
     """Transfers that the model has nothing for become MARK; returns how many, by reason."""
-    one_word = np.isin(calls["kind"], (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC))
-    dram = _tiles(arch, arch.dram_tiles)[calls["y"], calls["x"]]
-    memory = dram | _tiles(arch, arch.worker_coords)[calls["y"], calls["x"]]
+    one_word = (calls["kind"] == EventKind.INLINE_WRITE) | (calls["kind"] == EventKind.ATOMIC_INC)
+    dram = _tiles(arch, "dram_tiles")[calls["y"], calls["x"]]
+    memory = dram | _tiles(arch, "worker_coords")[calls["y"], calls["x"]]
     reasons = {
         "transfers of no bytes": (calls["bytes"] == 0) & ~one_word,
         "transfers to tiles that are neither worker cores nor DRAM": ~memory & (calls["kind"] != EventKind.MULTICAST),

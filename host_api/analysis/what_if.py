@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tensim.sim.arch.loader import operations
 from tensim.sim.host import commands as c
+from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch

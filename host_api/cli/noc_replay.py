@@ -114,6 +114,7 @@ def replay_all(
         chip = chips.get(recording.arch.digest)
         if chip is None:
             chip = chips[recording.arch.digest] = Chip(recording.arch, numerics="off", noc=noc_model)
+            chip.recorders.clear()  # no row says how busy links were over time
         if timeline:
             chip.recordings.enable_log()
         try:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tensim.results.json_text import json_text
 from tensim.sim.cores.riscv.build_progress import progress_told_to
 from tensim.sim.errors import SimulatorError, UsageError
 from tensim.sim.output_files import require_output, write_output
@@ -179,6 +178,8 @@ class Outputs:
 
 def write_json(data: Any, target: str) -> None:
     """Write results to a file, or to standard output."""
+    from tensim.results.json_text import json_text
+
     text = json_text(data)
     if target == TO_STDOUT:
         click.echo(text)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tensim.results.json_text import json_text
 from tensim.sim.errors import UsageError
+from tensim.sim.lazy_dataclass import dataclass
 from tensim.sim.output_files import write_output
 
 if TYPE_CHECKING:

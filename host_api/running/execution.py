@@ -6,7 +6,6 @@ import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -20,6 +19,7 @@ from tensim.sim.chip import statistics
 from tensim.sim.chip.zones import zones
 from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.host.executor import Simulation
+from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.examples.result import ExampleResult

@@ -10,7 +10,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +18,7 @@ import click
 from tensim.examples import FULL_GRID
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.errors import UsageError
+from tensim.sim.lazy_dataclass import dataclass
 from tensim.types import MathFidelity
 
 if TYPE_CHECKING:

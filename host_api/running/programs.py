@@ -11,7 +11,7 @@ import dataclasses
 import difflib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,6 +20,7 @@ from tensim.running.options import Options
 from tensim.running.runnable import Runnable, find_program
 from tensim.running.tool_report import with_report
 from tensim.sim.errors import UsageError
+from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.running.execution import Watch

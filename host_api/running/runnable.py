@@ -13,7 +13,6 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from tensim.running.options import (
     require_room,
 )
 from tensim.sim.errors import ProgramError, TensimError, UsageError
+from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.device import Device

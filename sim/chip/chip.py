@@ -17,7 +17,7 @@ from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
 from tensim.sim.chip.numerics_threads import run_stretch
-from tensim.sim.chip.occupancy import OccupancyRecorder
+from tensim.sim.chip.occupancy import NEVER, OccupancyRecorder
 from tensim.sim.chip.oddities import Oddities, odd_warnings
 from tensim.sim.chip.printer import Printer
 from tensim.sim.chip.recordings import Recordings
@@ -136,7 +136,7 @@ class Chip:
             raise KeyboardInterrupt(interrupted(self)) from None
 
     def _advance(self, limit, fuel):
-        look = min(recorder.next for recorder in self.recorders)
+        look = min((recorder.next for recorder in self.recorders), default=NEVER)
         stop = self._run(min(limit, self.max_cycles, look), fuel)
         if stop == st.STOP_ERROR:
             raise fault(self)

@@ -1,6 +1,8 @@
 """What the host asks of a chip while the chip's log is on: calls, and commands in its queues (for the timeline)."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tensim.sim.chip.launch import Launch

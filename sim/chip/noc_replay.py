@@ -157,7 +157,7 @@ def _table(arch, events, threads, origin, delay):
     place = _writing_places(arch, events, threads, sending)
     noc, size = events["noc"], events["bytes"]
     tile = (events["x"] << 36) | (events["y"] << 42)
-    for kind in np.unique(events["kind"]).tolist():
+    for kind in np.flatnonzero(np.bincount(events["kind"])).tolist():
         mine = events["kind"] == kind
         if kind == EventKind.READ:
             operation = Op.NOC_READ
@@ -229,10 +229,10 @@ def _writing_places(arch, events, threads, first):
     to_l1 = writes & (_core_of(arch)[events["y1"], events["x1"]] >= 0)
     to_dram = writes & ~to_l1
     result[to_dram] += threads[to_dram] * size[to_dram].max(initial=0)
-    for thread in np.unique(threads[to_l1]):
-        mine = np.flatnonzero(to_l1 & (threads == thread))
+    rows = np.flatnonzero(to_l1)
+    for mine in np.split(rows, np.flatnonzero(np.diff(threads[rows])) + 1) if len(rows) else ():  # of each thread
         targets = np.zeros(free.shape, bool)
-        for region in np.unique(events[["x", "y", "x1", "y1"]][mine]).tolist():
+        for region in set(events[["x", "y", "x1", "y1"]][mine].tolist()):
             targets[_rectangle(*region)] = True
         place = free[targets].max()
         free[targets] = place + size[mine].max()

@@ -1,7 +1,5 @@
 """A frozen program on a device: the launch its chip starts, and what the dispatcher writes for it."""
 
-from dataclasses import dataclass
-
 from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, KernelLaunch, Launch, SemaphoreLaunch
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.errors import ProgramError
@@ -9,6 +7,7 @@ from tensim.sim.host.address_generators import suspects
 from tensim.sim.host.commands import DataMovementParameters, Reference
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.sim.host.frozen_program import build_kernels, build_target
+from tensim.sim.lazy_dataclass import dataclass
 
 WORD = 4  # bytes of a runtime argument
 TRISCS = 3  # binaries of a compute kernel

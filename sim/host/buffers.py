@@ -6,7 +6,7 @@ DRAM banks.
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.allocator import round_up
 from tensim.sim.host.commands import ShardParameters
 from tensim.sim.host.large_bytes import bytes_to_fill
+from tensim.sim.lazy_dataclass import dataclass
 
 DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
 BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")

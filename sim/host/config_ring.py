@@ -5,9 +5,9 @@ also leave their binaries there: a program that comes again finds them, unless o
 """
 
 from collections import deque
-from dataclasses import dataclass
 
 from tensim.sim.errors import ProgramError
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ objects to a queue at every replay (docs/hardware/metal_trace.md#what-a-trace-is
 Cores are logical (x, y); addresses and sizes are bytes.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from tensim.sim.host.commands import ComputeParameters, Core, DataMovementParameters
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

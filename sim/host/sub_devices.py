@@ -1,10 +1,11 @@
 """Divisions of a device's worker cores into sub-devices: made, loaded, removed, and looked up."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tensim.sim.errors import ProgramError, UsageError
 from tensim.sim.host.allocator import Allocator
 from tensim.sim.host.buffers import L1, expand, round_up
+from tensim.sim.lazy_dataclass import dataclass
 
 
 @dataclass

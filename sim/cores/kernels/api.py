@@ -9,10 +9,11 @@ The same rows are the calls of C++ kernels: `tensim.sim.cores.riscv.generated_ca
 `CPP_BY_HAND`, which have logic of their own there (`riscv/include`).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.operations import Barrier, Issue, Op, Role
+from tensim.sim.lazy_dataclass import dataclass
 
 DM, UNPACK, MATH, PACK = int(Role.DATA_MOVEMENT), int(Role.UNPACK), int(Role.MATH), int(Role.PACK)
 COMPUTE = UNPACK | MATH | PACK

@@ -15,7 +15,7 @@ import signal
 import textwrap
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from tensim.sim.cores.kernels.api import COMPUTE, DM
@@ -26,6 +26,7 @@ from tensim.sim.cores.kernels.lowering_budget import refuse
 from tensim.sim.cores.kernels.names import DeviceFunction, ParsedNames, PythonNames, as_constant
 from tensim.sim.engine import machine_code
 from tensim.sim.errors import KernelCompileError, UsageError
+from tensim.sim.lazy_dataclass import dataclass
 
 MAX_TEXT = 1 << 18  # characters of a kernel's text
 ENUM_BASES = ("Enum", "IntEnum")

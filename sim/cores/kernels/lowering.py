@@ -9,7 +9,6 @@ arguments of calls, and the inlining of helpers.
 
 import ast
 import re
-from dataclasses import dataclass
 
 from tensim.sim.cores.kernels.api import STATES
 from tensim.sim.cores.kernels.lowering_accessors import Distributions
@@ -27,6 +26,7 @@ from tensim.sim.cores.kernels.lowering_operations import Operations
 from tensim.sim.cores.kernels.lowering_statements import Statements
 from tensim.sim.cores.kernels.lowering_values import Int, Scope
 from tensim.sim.cores.kernels.names import DeviceFunction
+from tensim.sim.lazy_dataclass import dataclass
 
 MAX_PASSES = 8
 POST_BYTES, BASE_BYTES = 48, 256  # of an estimate of the RISC-V binary: a call, the start
