@@ -19,19 +19,28 @@ DTYPES = {"bfloat16": "BFLOAT16", "bfloat8": "BFLOAT8_B", "float32": "FLOAT32", 
 NAMES = ("ttnn.matmul", "ttnn.exp")  # of the operations that are timed
 EXP_BOARD = "n300"  # 8 x 7 cores, as the steps of the measured times tell
 REPORTS = ("2026-07",)  # of gemm.csv: those with device times of the library's present programs
+BLOCKS = {  # of a product: names of the program's configuration, and of the columns that state them
+    "in0_block_w": "in0_block_w_tiles", "per_core_M": "per_core_M_tiles", "per_core_N": "per_core_N_tiles",
+    "out_block_h": "out_block_h_tiles", "out_block_w": "out_block_w_tiles",
+    "out_subblock_h": "out_subblock_h_tiles", "out_subblock_w": "out_subblock_w_tiles",
+}  # fmt: skip
 
 
 def matmul_rows(path, rows):
-    """Out-of-box products with a device time; host times and traces are other measurements."""
+    """Products with a device time, out of box or with stated blocks; host times and traces are other measurements."""
     for number, row in enumerate(rows, 1):
-        plain = (
-            row["config_mode"] == "out_of_box" and row["use_trace"] == "False" and row["report_generation"] in REPORTS
-        )
+        plain = row["use_trace"] == "False" and row["report_generation"] in REPORTS
         if plain and row["derived_trisc1_kernel_cycles"]:
+            arch = ARCHS[row["chip"]]
+            stated = row["config_mode"] == "manual" and all(row[column] for column in BLOCKS.values())
             yield {
-                "id": f"{path.name}:{number}", "arch": ARCHS[row["chip"]], "group": f"{ARCHS[row['chip']]}/matmul/{row['dtype']}",
+                "id": f"{path.name}:{number}", "arch": arch,
+                "group": f"{arch}/matmul/{'stated blocks' if stated else row['dtype']}",
                 "board": None, "operation": "matmul", "shape": [int(row[name]) for name in "MKN"], "dtype": row["dtype"],
                 "fidelity": row["math_fidelity"], "memory": [row[f"{name}_memory"] for name in ("in0", "in1", "out")],
+                "blocks": {name: int(row[column]) for name, column in BLOCKS.items()} if stated else None,
+                "grid": [int(row["grid_x"]), int(row["grid_y"])],
+                "sharded": [row["in0_sharded"] == "True", row["out_sharded"] == "True"],
                 "measured": float(row["derived_trisc1_kernel_cycles"]), "unit": "cycles",
             }  # fmt: skip
 
@@ -64,13 +73,25 @@ def read(path):
     raise click.UsageError(f"{path}: neither products of matrices nor streams of exp")
 
 
-def simulate(rows, arch, board, python):
+def simulate(rows, arch, board, python, compute):
     """Cycles or ns of each row of a chip, the mean over its outputs; None where the library refuses the operation."""
     calls = [(row, output) for row in rows for output in row.get("outputs", [None])]
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder, "rows.json"), Path(folder, "report.json")
         listed.write_text(json.dumps([row | {"output": output} for row, output in calls]))
-        command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", "off"]
+        command = [
+            sys.executable,
+            "-m",
+            "tensim",
+            "ttnn",
+            "--library",
+            "--arch",
+            arch,
+            "--numerics",
+            "off",
+            "--compute",
+            compute,
+        ]
         command += [*(("--set", f"board={board}") if board else ()), *(("--python", python) if python else ())]
         command += ["--json", str(report), str(OPERATIONS), str(listed)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -91,9 +112,10 @@ def simulate(rows, arch, board, python):
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--python", help="an interpreter that has the library")
+@click.option("--compute", type=click.Choice(["operation", "instruction"]), default="operation", show_default=True)
 @click.option("--every", type=click.IntRange(1), default=1, help="only every so many rows of a group")
 @click.option("--json", "json_to", type=click.Path(), help="write rows and groups")
-def main(files, python, every, json_to):
+def main(files, python, compute, every, json_to):
     """Time operations of the vendor's library on simulated chips and compare them with the rows of FILES."""
     groups = {}
     for path in files:
@@ -104,7 +126,7 @@ def main(files, python, every, json_to):
         mine = [row for row in rows if (row["arch"], row["board"]) == (arch, board)]
         for first in range(0, len(mine), BATCH):
             some = mine[first : first + BATCH]
-            for row, simulated in zip(some, simulate(some, arch, board, python), strict=True):
+            for row, simulated in zip(some, simulate(some, arch, board, python, compute), strict=True):
                 row["simulated"] = simulated
                 row["err_pct"] = None if simulated is None else error_percent(simulated, row["measured"])
             click.echo(f"{arch}: {min(first + BATCH, len(mine))} of {len(mine)}", err=True)

@@ -18,27 +18,43 @@ CALLS = 2
 
 
 def empty(device, shape, dtype, memory):
-    return ttnn.empty(shape, dtype=DTYPES[dtype], layout=ttnn.TILE_LAYOUT, device=device, memory_config=MEMORY[memory])
+    return ttnn.empty(shape, dtype=DTYPES[dtype], layout=ttnn.TILE_LAYOUT, device=device, memory_config=memory)
+
+
+def cut(one, grid):
+    """How a product is cut, as its row states it; else the library chooses."""
+    if one["blocks"] is None:
+        return {"core_grid": grid}
+    return {
+        "dtype": DTYPES[one["dtype"]],
+        "program_config": ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
+            compute_with_storage_grid_size=tuple(one["grid"]), transpose_mcast=False, fused_activation=None, **one["blocks"]
+        ),
+    }  # fmt: skip
 
 
 def matmul(device, one, grid):
     m, k, n = one["shape"]
-    a, b = (
-        empty(device, (1, 1, m, k), one["dtype"], one["memory"][0]),
-        empty(device, (1, 1, k, n), one["dtype"], one["memory"][1]),
-    )
+    in0, in1, out = (MEMORY[name] for name in one["memory"])
+    if one["blocks"] is not None and one["sharded"][0]:
+        x, y = one["grid"]
+        in0 = ttnn.create_sharded_memory_config(
+            (1, 1, m, k), core_grid=ttnn.CoreGrid(x=x, y=y), strategy=ttnn.ShardStrategy.BLOCK,
+            orientation=ttnn.ShardOrientation.ROW_MAJOR,
+        )  # fmt: skip
+    if one["blocks"] is not None and one["sharded"][1]:
+        out = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.BLOCK_SHARDED, ttnn.BufferType.L1)
+    a, b = empty(device, (1, 1, m, k), one["dtype"], in0), empty(device, (1, 1, k, n), one["dtype"], in1)
     engine = ttnn.WormholeComputeKernelConfig(
         math_fidelity=getattr(ttnn.MathFidelity, one["fidelity"]), math_approx_mode=True, fp32_dest_acc_en=False,
         packer_l1_acc=True,
     )  # fmt: skip
-    call = lambda: ttnn.matmul(  # noqa: E731
-        a, b, compute_kernel_config=engine, core_grid=grid, memory_config=MEMORY[one["memory"][2]]
-    )
+    call = lambda: ttnn.matmul(a, b, compute_kernel_config=engine, memory_config=out, **cut(one, grid))  # noqa: E731
     return (a, b), call
 
 
 def exp(device, one, grid):
-    a = empty(device, one["shape"], one["dtype"], one["memory"][0])
+    a = empty(device, one["shape"], one["dtype"], MEMORY[one["memory"][0]])
     return (a,), lambda: ttnn.exp(a, memory_config=MEMORY[one["output"]])
 
 

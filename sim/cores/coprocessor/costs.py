@@ -20,6 +20,7 @@ NAMES = (
 SHARED = {  # with the operation level: the parameter, and its unit here
     "unpack_joint_bytes": ("tensix.unpack.joint_bytes_per_cycle", 1),
     "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
+    "unpack_hold": ("tensix.pack.unpack_hold", FRACTION),
     "fetch_miss": ("riscv.fetch_miss", 1),
     "l1_store": ("riscv.l1_store", FRACTION),
     "l1_store_delay": ("riscv.l1_store_delay", 1),

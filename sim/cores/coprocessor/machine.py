@@ -57,10 +57,14 @@ from tensim.sim.cores.coprocessor.vector_macro import settle_vector_unit
 from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
 from tensim.sim.cores.coprocessor.vector_unit import execute_vector
 from tensim.sim.cores.coprocessor.wait_gate import BLOCK_ALL, latch_semaphores, latch_stall, latched_until
+from tensim.sim.cores.store_queue import FRACTION
 from tensim.sim.engine.compiled import compiled
 
-STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP = opcodes(
-    "STALLWAIT SEMWAIT ATGETM SETDVALID SETC16 UNPACR UNPACR_NOP NOP"
+TILE_BYTES = 2048  # of 16-bit datums
+RESETS_PHASE = 8  # of SETRWC's BitMask: the fidelity phase
+MOST_HELD = 16  # tiles' worth: half of Dst, summed up in L1
+STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP, CLEARDVALID, SETRWC, MVMUL = opcodes(
+    "STALLWAIT SEMWAIT ATGETM SETDVALID SETC16 UNPACR UNPACR_NOP NOP CLEARDVALID SETRWC MVMUL"
 )
 
 
@@ -158,6 +162,7 @@ def enter_unpacker(c, thread, word, now):
     """Carry out an instruction of the unpackers: the address phase holds the thread, the data the port to L1.
 
     `begin` to `end`: while it writes to its bank.  Its pipeline is full then, so data of the next instruction follow at once.
+    What was fetched while another instruction waited for its bank was written as soon as its own bank was free.
     """
     u, k, f = units_table(c.units_at)[0], costs_table(c.costs_at)[0], frontend_of(c, thread)
     which = word >> 23 & 1
@@ -168,14 +173,16 @@ def enter_unpacker(c, thread, word, now):
     ahead = fetched_ahead(c, thread, which, now)
     hold = k.unpack_address if ahead == 0 else 1
     fills = k.unpack_latency if moved.bytes > 0 else 0  # from L1 to the source registers
-    begin = max(max(now - ahead + k.unpack_address + fills, u.writes[which]), now)
+    ready = max(now - ahead + k.unpack_address + fills, u.writes[which])
+    given = (u.src_a_given[bank_a] if which == 0 else u.src_b_given[bank_b]) + 1
+    begin = max(ready, min(given, now))
     speed = max(moved.speed, 1)  # not known of an instruction that has stopped
     stream = (moved.bytes + speed - 1) // speed
     end = begin + stream
     if moved.bytes > 0:
         shared = (moved.bytes + k.unpack_joint_bytes - 1) // k.unpack_joint_bytes
-        end = max(end, max(u.port, begin) + shared)
-        u.port = max(u.port, begin) + shared
+        u.port = max(u.port, ready) + shared + (held_by_packers(c, shared) if which == 0 else 0)
+        end = max(end, u.port)
     u.writes[which] = end + (k.unpack_gap if moved.bytes > 0 else 0)
     f.held_until = now + hold
     u.free[UNPACK_0] = max(u.free[UNPACK_0], now + hold)
@@ -194,14 +201,28 @@ def enter_unpacker(c, thread, word, now):
 
 
 @compiled()
+def held_by_packers(c, read):
+    """Cycles by which the packers lengthen a read of L1 by unpacker 0, of `read` cycles: a third of the time is theirs, until they
+    have what they need (`tensix.pack.unpack_hold`)."""
+    u = units_table(c.units_at)[0]
+    held = min(read // 2, u.held // FRACTION)
+    u.held -= held * FRACTION
+    return held
+
+
+@compiled()
 def enter_packers(c, thread, word, now):
-    """Carry out an instruction of the packers: rows of 16 datums a cycle and packer, or what L1 takes."""
-    k = costs_table(c.costs_at)[0]
+    """Carry out an instruction of the packers: rows of 16 datums a cycle and packer, or what L1 takes.
+
+    What they write, and read to sum it up, is L1's time that unpacker 0 misses.
+    """
+    u, k = units_table(c.units_at)[0], costs_table(c.costs_at)[0]
     execute_pack(c, thread, word)
     moved = packer_table(c.packers_at)[0]
     rows = moved.rows if chip_of(c) != BLACKHOLE else (moved.rows + 3) // 4
     cycles = max(max(rows, (moved.bytes + k.pack_bytes - 1) // k.pack_bytes), 1)
     occupy(c, thread, PACK, now, cycles, cycles + k.pack_latency)
+    u.held = min(u.held + moved.through_l1 * k.unpack_hold // TILE_BYTES, MOST_HELD * k.unpack_hold)
 
 
 @compiled()
@@ -224,8 +245,14 @@ def enter(c, thread, word, unit, now):
         enter_unpacker(c, thread, word, now)
     elif unit == MATRIX:
         occupancy, latency = matrix_cost(c, thread, word)
-        units_table(c.units_at)[0].flops += flops_of(c, thread, word)
+        u, bank_a, bank_b = units_table(c.units_at)[0], c.matrix_bank_a, c.matrix_bank_b
+        u.flops += flops_of(c, thread, word)
         execute_matrix(c, thread, word)
+        u.ended_product[thread] = code == MVMUL or (code == SETRWC and word & RESETS_PHASE != 0)
+        if c.matrix_bank_a != bank_a or code == CLEARDVALID:
+            u.src_a_given[bank_a] = now
+        if c.matrix_bank_b != bank_b or code == CLEARDVALID:
+            u.src_b_given[bank_b] = now
         occupy(c, thread, MATRIX, now, occupancy, latency)
     elif unit == VECTOR:
         occupancy, latency = vector_cost(c, thread, word)
@@ -244,8 +271,9 @@ def enter(c, thread, word, unit, now):
         execute_config(c, thread, word)
         look_at_gates(c)
         occupy(c, thread, CONFIG, now, 1, k.config_latency)
-        if code == SETC16:
-            units_table(c.units_at)[0].configured[thread] = now + k.thread_config_latency
+        u = units_table(c.units_at)[0]
+        if code == SETC16 and u.ended_product[thread] == 0:  # what rows of silicon show; why is not known
+            u.configured[thread] = now + k.thread_config_latency
     elif unit == MOVER:
         cycles = execute_mover(c, thread, word)
         look_at_gates(c)

@@ -121,7 +121,7 @@ NO_FORMAT = -1
 # `x`, `y`: place in the tile, for masks.  `bytes`: what the last instruction wrote; `rows`: of 16 datums that it read
 PACKER_STATE = np.dtype(
     [(name, np.int64, N_PACKERS) for name in "data exponents open y".split()]
-    + [("bytes", np.int64), ("rows", np.int64)]
+    + [("bytes", np.int64), ("rows", np.int64), ("through_l1", np.int64)]
 )
 packer_table = table(PACKER_STATE)
 
@@ -455,7 +455,7 @@ def pack(c, thread, word):
     flush = word >> 1 & 1 != 0
     adc = adc_of(c, thread, PACKERS, 0)
     packers, rows_each = selected(c, word)
-    middle, state.bytes, state.rows = intermediate_format(c, bank), 0, 0
+    middle, state.bytes, state.rows, state.through_l1 = intermediate_format(c, bank), 0, 0, 0
     unknown = word >> 7 & 1 != 0 or field(c, bank, FACE_MASKS, 0) != 0
     if chip_of(c) == BLACKHOLE:
         unknown = unknown or word >> 13 & 3 != 0 or word >> 18 & 0x3F != 0 or word >> 2 & 3 != 0
@@ -508,6 +508,7 @@ def pack(c, thread, word):
         state.data[packer] += size
         state.exponents[packer] += rows
         state.bytes += size
+        state.through_l1 += size if field(c, bank, ACCUMULATE, section) == 0 else 2 * size
         state.open[packer] = 0 if last or flush else 1
         if (last or flush) and c.data_on != 0:
             close_output(c, packer, out_format)

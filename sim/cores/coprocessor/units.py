@@ -24,12 +24,14 @@ DST_BLOCKS = 128  # of 8 rows
 
 # `free`: cycle from which a unit takes an instruction; `busy`: by thread, cycle until which the unit has one of its
 # instructions, `left`: until which any of them has (ISA: TTSync.md, CoprocessorDoneCheck); `writes`: cycle until which an unpacker
-# writes, `port`: until which both have their joint port to L1 taken;
+# writes, `port`: until which both have their joint port to L1 taken, `held`: what packers still take of it (cycles, FRACTION);
 # `entered`: when an unpacker took its last instruction; `bank_wait`: by thread, cycle since which its instruction has waited for a
 # bank, -1 for none; `ahead`: cycles by which its next ones would be earlier if the unpackers had not waited for banks;
-# `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank;
-# `configured`: cycle from which the matrix unit has a thread's configuration; `dst_ready`: cycle from which a block of Dst can be
-# read; `instructions`: by opcode, the unit and, from bit `BLOCK_AT` on, which bits of STALLWAIT's block mask hold it up;
+# `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank; `src_a_given`, `src_b_given`: when the
+# matrix unit gave it back;
+# `configured`: cycle from which the matrix unit has a thread's configuration, `ended_product`: is the thread's last one there
+# an MVMUL or a SETRWC that resets the phase?; `dst_ready`: cycle from which a block of Dst can be read; `instructions`: by
+# opcode, the unit and, from bit `BLOCK_AT` on, which bits of STALLWAIT's block mask hold it up;
 # `issued`: instructions so far, `worked`: cycles of work, by unit;
 # `flops`: of the matrix unit, those of a product once for all of its fidelity phases; for a timeline: `spans_at`, address of
 # SPAN[SPANS], 0 when nobody asks, `n_spans` in it, `newest`: the last one of each unit, -1 if it has none there
@@ -37,10 +39,11 @@ SPAN = np.dtype([(name, np.int64) for name in "unit thread opcode start end".spl
 SPANS = 1024
 UNITS = np.dtype(
     [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("writes", np.int64, 2), ("port", np.int64),
-     ("entered", np.int64, 2), ("bank_wait", np.int64, N_THREADS), ("ahead", np.int64, N_THREADS),
-     ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
-     ("configured", np.int64, N_THREADS), ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64),
-     ("spans_at", np.int64), ("n_spans", np.int64), ("newest", np.int64, N_UNITS),
+     ("held", np.int64), ("entered", np.int64, 2), ("bank_wait", np.int64, N_THREADS), ("ahead", np.int64, N_THREADS),
+     ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("src_a_given", np.int64, 2), ("src_b_given", np.int64, 2),
+     ("dst_ready", np.int64, DST_BLOCKS), ("configured", np.int64, N_THREADS), ("ended_product", np.int64, N_THREADS),
+     ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64), ("spans_at", np.int64),
+     ("n_spans", np.int64), ("newest", np.int64, N_UNITS),
      ("left", np.int64, N_THREADS), ("instructions", np.int64, 256)]
 )  # fmt: skip
 units_table, span_table = table(UNITS), table(SPAN)
