@@ -201,6 +201,12 @@ def enter_unpacker(c, thread, word, now):
 
 
 @compiled()
+def gives_bank_and_resets_phase(word):
+    """Does a SETRWC do what a tile of a product with several fidelity phases ends with?"""
+    return word >> 22 & 3 != 0 and word & RESETS_PHASE != 0
+
+
+@compiled()
 def held_by_packers(c, read):
     """Cycles by which the packers lengthen a read of L1 by unpacker 0, of `read` cycles: a third of the time is theirs, until they
     have what they need (`tensix.pack.unpack_hold`)."""
@@ -248,7 +254,7 @@ def enter(c, thread, word, unit, now):
         u, bank_a, bank_b = units_table(c.units_at)[0], c.matrix_bank_a, c.matrix_bank_b
         u.flops += flops_of(c, thread, word)
         execute_matrix(c, thread, word)
-        u.ended_product[thread] = code == MVMUL or (code == SETRWC and word & RESETS_PHASE != 0)
+        u.ended_product[thread] = code == MVMUL or (code == SETRWC and gives_bank_and_resets_phase(word))
         if c.matrix_bank_a != bank_a or code == CLEARDVALID:
             u.src_a_given[bank_a] = now
         if c.matrix_bank_b != bank_b or code == CLEARDVALID:

@@ -30,7 +30,7 @@ DST_BLOCKS = 128  # of 8 rows
 # `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank; `src_a_given`, `src_b_given`: when the
 # matrix unit gave it back;
 # `configured`: cycle from which the matrix unit has a thread's configuration, `ended_product`: is the thread's last one there
-# an MVMUL or a SETRWC that resets the phase?; `dst_ready`: cycle from which a block of Dst can be read; `instructions`: by
+# an MVMUL or a SETRWC as behind a product?; `dst_ready`: cycle from which a block of Dst can be read; `instructions`: by
 # opcode, the unit and, from bit `BLOCK_AT` on, which bits of STALLWAIT's block mask hold it up;
 # `issued`: instructions so far, `worked`: cycles of work, by unit;
 # `flops`: of the matrix unit, those of a product once for all of its fidelity phases; for a timeline: `spans_at`, address of

@@ -15,10 +15,11 @@ SETC16_AT = 100
     [
         (("MVMUL", {}), False),
         (("SETRWC", {"clear_ab_vld": 1, "BitMask": 15}), False),
-        (("SETRWC", {"BitMask": 4}), True),
+        (("SETRWC", {"BitMask": 15}), True),
+        (("SETRWC", {"clear_ab_vld": 3, "BitMask": 6}), True),
         (("GAPOOL", {}), True),
     ],
-    ids=["MVMUL", "SETRWC with phase", "SETRWC", "GAPOOL"],
+    ids=["MVMUL", "SETRWC of a product", "SETRWC that keeps banks", "SETRWC that keeps the phase", "GAPOOL"],
 )
 def test_behind_sums_and_pools_the_matrix_unit_has_a_configuration_two_cycles_later(before, waits):
     bench, thread = Bench("blackhole"), 1
