@@ -50,9 +50,7 @@ def _complete(cls, own, names, options):
     """Give a class those of `names` that a dataclass with these options has, and what is no method, while other threads use it:
     attribute by attribute, from a twin of what the class was defined with (`own`).
     """
-    text = (
-        cls.__doc__ or " "
-    )  # where there is none, dataclasses would make one of the signature, which takes as long as a method
+    text = cls.__doc__ or " "  # else dataclasses make one of the signature, which takes as long as a method
     twin = type(cls)(cls.__name__, cls.__bases__, own | {"__qualname__": cls.__qualname__, "__doc__": text})
     before = dict(vars(twin))
     dataclasses.dataclass(**options)(twin)

@@ -27,12 +27,12 @@ BLOCKS = {  # of a product: names of the program's configuration, and of the col
 
 
 def matmul_rows(path, rows):
-    """Products with a device time, out of box or with stated blocks; host times and traces are other measurements."""
+    """Products with a device time: out of box without a trace, and those with stated blocks, where it does not matter."""
     for number, row in enumerate(rows, 1):
-        plain = row["use_trace"] == "False" and row["report_generation"] in REPORTS
-        if plain and row["derived_trisc1_kernel_cycles"]:
+        stated = row["config_mode"] == "manual" and all(row[column] for column in BLOCKS.values())
+        plain = row["config_mode"] == "out_of_box" and row["use_trace"] == "False"
+        if (stated or plain) and row["report_generation"] in REPORTS and row["derived_trisc1_kernel_cycles"]:
             arch = ARCHS[row["chip"]]
-            stated = row["config_mode"] == "manual" and all(row[column] for column in BLOCKS.values())
             yield {
                 "id": f"{path.name}:{number}", "arch": arch,
                 "group": f"{arch}/matmul/{'stated blocks' if stated else row['dtype']}",
@@ -79,19 +79,8 @@ def simulate(rows, arch, board, python, compute):
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder, "rows.json"), Path(folder, "report.json")
         listed.write_text(json.dumps([row | {"output": output} for row, output in calls]))
-        command = [
-            sys.executable,
-            "-m",
-            "tensim",
-            "ttnn",
-            "--library",
-            "--arch",
-            arch,
-            "--numerics",
-            "off",
-            "--compute",
-            compute,
-        ]
+        command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", "off"]
+        command += ["--compute", compute]
         command += [*(("--set", f"board={board}") if board else ()), *(("--python", python) if python else ())]
         command += ["--json", str(report), str(OPERATIONS), str(listed)]
         done = subprocess.run(command, capture_output=True, text=True)
