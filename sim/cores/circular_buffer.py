@@ -10,6 +10,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.threads import argument, charge, fail, log_event, park, wake
+from tensim.sim.cores.transfer_checks import check_open_reads
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.state import (
@@ -18,7 +19,6 @@ from tensim.sim.state import (
     WAIT_CB_FRONT,
     circular_buffer_words,
     circular_buffers_of,
-    open_reads_of,
     threads_of,
 )
 
@@ -92,17 +92,6 @@ def count_level(m, thread, row, now, change):
     if m.log_on != 0:
         index = row % N_CIRCULAR_BUFFERS
         log_event(m, thread, LOG_LEVEL + index, now, used + change, 1 if change > 0 else -1)
-
-
-@compiled()
-def check_open_reads(m, thread, address, size):
-    """Find the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
-    t = threads_of(m)[thread]
-    reads = open_reads_of(m, thread)
-    for i in range(t.reads_open):
-        if address < reads[i].end and reads[i].begin < address + size:
-            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, reads[i].begin)
-    return False
 
 
 @compiled()

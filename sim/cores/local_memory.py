@@ -7,12 +7,11 @@ gets it passes the store, one that comes later waits.
 """
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, TRISC1
 from tensim.sim.cores.store_queue import FRACTION, begin_store
 from tensim.sim.cores.threads import argument, charge
-from tensim.sim.cores.transfer_checks import check_l1
+from tensim.sim.cores.transfer_checks import check_l1, check_open_reads
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, store_8, store_64
 from tensim.sim.state import cores_of, threads_of

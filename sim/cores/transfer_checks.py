@@ -1,20 +1,41 @@
-"""What a NoC transfer must not do: leave its memories, break alignment rules, meet another write or an unfinished read."""
+"""Whom a NoC transfer is for, and what it must not do: leave its memories, break alignment rules, meet another write or an
+unfinished read.
 
+A first packet's rights are asked by one call for each kind of transfer: `read_target`, `write_target`, `word_target`.
+"""
+
+from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.state import (
+    ATOMIC,
     MAX_OPEN_READS,
+    TILE_DRAM,
     TILE_WORKER,
     bank_of,
     cores_of,
+    noc_columns_of,
+    noc_rows_of,
     open_reads_of,
     threads_of,
     tiles_of,
     transactions_of,
 )
+
+
+@compiled()
+def tile_at(m, thread, noc_address):
+    """Tile index (y * width + x) a NoC address names, by physical or translated coordinates; -1 after a fault."""
+    x, y = noc_columns_of(m)[(noc_address >> 36) & 63], noc_rows_of(m)[(noc_address >> 42) & 63]
+    tile = y * m.grid_width + x
+    if x >= 0 and y >= 0:
+        if tiles_of(m)[tile].kind != 0:
+            return tile
+    fail(m, thread, Fault.UNKNOWN_TILE, noc_address, (noc_address >> 36) & 63, (noc_address >> 42) & 63)
+    return -1
 
 
 @compiled()
@@ -160,3 +181,89 @@ def valid_vc(m, thread, vc):
         fail(m, thread, Fault.VC_RANGE, vc, 0, 0)
         return False
     return True
+
+
+@compiled()
+def check_open_reads(m, thread, address, size):
+    """Find the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
+    t = threads_of(m)[thread]
+    reads = open_reads_of(m, thread)
+    for i in range(t.reads_open):
+        if address < reads[i].end and reads[i].begin < address + size:
+            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, reads[i].begin)
+    return False
+
+
+@compiled()
+def valid_request(m, thread, address, size, noc, trid, vc, one_packet):
+    """False when a transfer asks for what no NoC has."""
+    if size <= 0:
+        fail(m, thread, Fault.ZERO_LENGTH, address, size, 0)
+        return False
+    if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
+        return False
+    if one_packet and size > m.max_packet:
+        fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
+        return False
+    return True
+
+
+@compiled()
+def read_target(m, thread, source, local, size, noc, trid, vc, one_packet):
+    """The tile that a read is from, -1 after a fault; the read's destination is open from now on."""
+    if not valid_request(m, thread, source, size, noc, trid, vc, one_packet):
+        return -1
+    tile = tile_at(m, thread, source)
+    if tile < 0:
+        return -1
+    offset = source & ctx.NOC_OFFSET_MASK
+    modulus = m.dram_read_congruence if tiles_of(m)[tile].kind == TILE_DRAM else m.l1_congruence
+    if not (
+        check_l1(m, thread, threads_of(m)[thread].core, local, size, True)
+        and check_target(m, thread, tile, offset, size, False)
+        and check_congruent(m, thread, offset, local, modulus)
+    ):
+        return -1
+    note_open_read(m, thread, local, size, noc, trid)
+    return tile
+
+
+@compiled()
+def write_target(m, thread, local, destination, size, noc, trid, vc, one_packet):
+    """The tile that a write is to, -1 after a fault."""
+    if not valid_request(m, thread, destination, size, noc, trid, vc, one_packet):
+        return -1
+    tile = tile_at(m, thread, destination)
+    if tile < 0:
+        return -1
+    t = threads_of(m)[thread]
+    offset = destination & ctx.NOC_OFFSET_MASK
+    modulus = m.dram_write_congruence if tiles_of(m)[tile].kind == TILE_DRAM else m.l1_congruence
+    if not (
+        check_unlinked(m, thread, noc, destination)
+        and check_l1(m, thread, t.core, local, size, False)
+        and check_target(m, thread, tile, offset, size, True)
+        and (size <= 4 or check_congruent(m, thread, local, offset, modulus))
+    ):
+        return -1
+    if t.reads_open > 0 and check_open_reads(m, thread, local, size):
+        return -1
+    return tile
+
+
+@compiled()
+def word_target(m, thread, kind, address, noc, vc):
+    """The tile that an inline write or an atomic increment is to, -1 after a fault."""
+    if not (valid_noc(m, thread, noc, -1) and valid_vc(m, thread, vc) and check_unlinked(m, thread, noc, address)):
+        return -1
+    tile = tile_at(m, thread, address)
+    if tile < 0:
+        return -1
+    offset = address & ctx.NOC_OFFSET_MASK
+    if tiles_of(m)[tile].kind != TILE_WORKER:
+        fail(m, thread, Fault.ATOMIC_NOT_L1 if kind == ATOMIC else Fault.INLINE_TO_DRAM, address, 0, 0)
+        return -1
+    if offset % 4 != 0:
+        fail(m, thread, Fault.MISALIGNED, offset, 0, 4)
+        return -1
+    return tile if check_l1(m, thread, tiles_of(m)[tile].index, offset, 4, True) else -1

@@ -6,8 +6,7 @@ arrival comes with the last cycle of the router before the NIU, up to `noc.route
 """
 
 from tensim.sim.cores.niu.flits import network_table, send_multicast_packet, send_packet, start_clock
-from tensim.sim.cores.niu.packets import data_flits, prepare_response
-from tensim.sim.cores.niu.transactions import IN_TARGET, TO_TARGET, free_transaction
+from tensim.sim.cores.niu.transactions import IN_TARGET, TO_TARGET, data_flits, free_transaction, prepare_response
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.noc import flit_network

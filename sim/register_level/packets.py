@@ -8,8 +8,17 @@ before the newest event: such a head comes to its first links behind others that
 
 import numpy as np
 
-from tensim.sim.cores.niu.packets import access_dram, data_flits, prepare_request, prepare_response
-from tensim.sim.cores.niu.transactions import IN_TARGET, TO_SOURCE, TO_TARGET, free_transaction, take_transaction
+from tensim.sim.cores.niu.transactions import (
+    IN_TARGET,
+    TO_SOURCE,
+    TO_TARGET,
+    access_dram,
+    data_flits,
+    free_transaction,
+    prepare_request,
+    prepare_response,
+    take_transaction,
+)
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.tables import table

@@ -33,12 +33,17 @@ from tensim.sim.cores.fabric.layout import (
     type_of,
 )
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.command_buffers import send_request
-from tensim.sim.cores.niu.packets import data_flits
-from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
+from tensim.sim.cores.niu.transactions import (
+    data_flits,
+    moves,
+    new_staging,
+    new_transaction,
+    send_request,
+    staging_address,
+)
 from tensim.sim.cores.niu.transfers import count_write
 from tensim.sim.cores.threads import fail
-from tensim.sim.cores.transfer_checks import check_target
+from tensim.sim.cores.transfer_checks import check_target, tile_at
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u32, store_32
 from tensim.sim.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
@@ -63,7 +68,7 @@ def write_bytes(m, r, slot, source, address, size, time):
     if moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
-    send_request(m, index, data_flits(m, size), time)
+    send_request(m, index, -1, data_flits(m, size), time)
     count_write(m, r.thread, fabric_of(m).write_noc, x.trid, 0)
     return True
 
@@ -83,7 +88,7 @@ def write_word(m, r, kind, address, value, noc, time):
     index = new_transaction(m, kind, r.thread, noc, r.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.size, x.value, x.posted = offset, 4, value, 1
-    send_request(m, index, 1, time)
+    send_request(m, index, -1, 1, time)
     if kind == INLINE:
         count_write(m, r.thread, noc, -1, 1)
     return True
@@ -201,12 +206,12 @@ def forward(m, r, slot, out, route, time):
     if size > 0 and moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + x.local, size)
-    send_request(m, index, data_flits(m, size + f.header_bytes), time + f.forward)
+    send_request(m, index, -1, data_flits(m, size + f.header_bytes), time + f.forward)
     count_write(m, r.thread, noc, x.trid, 0)
     r.forwarded[out] += 1
     notified = NOTIFIED + STRIDE * channel
     index = new_transaction(m, ATOMIC, r.thread, noc, r.tile, target.tile)
     x = transactions_of(m)[index]
     x.address, x.size, x.value, x.posted = notified, 4, 1, 1
-    send_request(m, index, 1, time + f.forward)
+    send_request(m, index, -1, 1, time + f.forward)
     return f.forward

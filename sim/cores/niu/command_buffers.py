@@ -1,50 +1,25 @@
-"""A core's command buffers and the packets of transactions, from the NIU into the network and back."""
+"""A core's command buffers: when a thread may use one again, and when what it has sent has left.
+
+They are filled by `tensim.sim.cores.niu.transactions.send_request`.
+"""
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.packets import prepare_request, prepare_response
-from tensim.sim.cores.niu.transactions import TO_TARGET, log_bytes
+from tensim.sim.cores.niu.transactions import TO_TARGET, buffer_of
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import call_model
-from tensim.sim.noc.packet import head_event
 from tensim.sim.noc.packet_state import HELD
 from tensim.sim.state import (
-    ATOMIC_BUFFER,
     INLINE,
-    LOG_NOC,
     PARKED,
-    READ,
-    READ_BUFFER,
     TILE_DRAM,
     WAIT_NOC_ISSUE,
-    WORD_BUFFER,
     WRITE,
-    WRITE_BUFFER,
-    links_of,
     noc_counters_of,
-    noc_params_of,
     packets_of,
-    ports_of,
-    schedule,
     threads_of,
     tiles_of,
     transactions_of,
-    vcs_of,
 )
-
-WORD_BYTES = 4
-
-
-@compiled()
-def buffer_of(kind, size):
-    """The command buffer of a request: tt-metal's calls use one each for data in, data out, semaphores that are copied to others,
-    and words that a request carries (inline writes, atomics).
-    """
-    if kind == READ:
-        return READ_BUFFER
-    if kind == WRITE:
-        return WORD_BUFFER if size <= WORD_BYTES else WRITE_BUFFER
-    return ATOMIC_BUFFER
 
 
 @compiled()
@@ -72,52 +47,6 @@ def next_issue(m, thread, now, cost, last):
     if not last:
         threads_of(m)[thread].phase = 1
     return now + cost
-
-
-@compiled()
-def send_request(m, index, flits, time):
-    """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
-    x = transactions_of(m)[index]
-    prepare_request(m, index, flits)
-    counters = noc_counters_of(m, x.thread, x.noc)
-    counters.command_free[buffer_of(x.kind, x.size)] = HELD
-    begin = max(time, counters.niu_free)
-    counters.niu_free = begin + 1  # in the order of the calls, whatever buffers they use
-    schedule(m, begin, x.key, index)
-
-
-@compiled()
-def send_response(m, index, now):
-    """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
-    x = transactions_of(m)[index]
-    log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
-    prepare_response(m, index)
-    return move_packet(m, index, now)
-
-
-@compiled()
-def move_packet(m, index, now):
-    """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1.
-
-    In the flit model the packet is handed to its NIU as a whole.
-    """
-    if m.flit_model_at != 0:
-        return call_model(m.flit_model_at, m.self_at, index, now)
-    packets, p = packets_of(m), noc_params_of(m)[0]
-    time = head_event(links_of(m), vcs_of(m), ports_of(m), p, packets, index, now)
-    if packets[index].hop == 1 and time >= 0:
-        left_command_buffer(m, index, now)
-    other = p.granted
-    while other >= 0:
-        schedule(m, packets[other].time, transactions_of(m)[other].key, other)
-        if packets[other].hop == 1 and packets[other].waits == 0:
-            left_command_buffer(m, other, now)
-        other = packets[other].next_granted
-    other = p.tail_sent
-    while other >= 0:
-        tail_left(m, other, now)
-        other = packets[other].next_tail_sent
-    return time
 
 
 @compiled()

@@ -1,15 +1,16 @@
-"""What becomes of a transaction: at its target, where memory is accessed, and when its response is home."""
+"""What becomes of a transaction: on its way, at its target, where memory is accessed, and when its response is home."""
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.command_buffers import move_packet, send_response
-from tensim.sim.cores.niu.packets import access_dram
+from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
 from tensim.sim.cores.niu.transactions import (
     IN_TARGET,
     TO_TARGET,
+    access_dram,
     free_transaction,
     log_bytes,
     moves,
     new_staging,
+    prepare_response,
     release_staging,
     staging_address,
 )
@@ -19,6 +20,7 @@ from tensim.sim.cores.transfer_checks import close_write
 from tensim.sim.dram.storage import read_bank, write_bank
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, copy_bytes, count_bits, load_u32, store_8, store_32
+from tensim.sim.noc.packet import head_event
 from tensim.sim.state import (
     ATOMIC,
     DRAM_READS,
@@ -26,18 +28,24 @@ from tensim.sim.state import (
     L1_READS,
     L1_WRITES,
     LOG_DRAM,
+    LOG_NOC,
     LOG_TRANSFER,
     READ,
     TILE_DRAM,
     WRITE,
     bank_of,
+    links_of,
     noc_counters_of,
+    noc_params_of,
     packets_of,
+    ports_of,
+    schedule,
     threads_of,
     tiles_of,
     touched_of,
     traffic_of,
     transactions_of,
+    vcs_of,
 )
 
 
@@ -91,12 +99,13 @@ def access_memory(m, index, now):
         done = access_dram(m, index, bank, now)
         end = packets_of(m)[index].supplied if x.kind == READ else done
         log_bytes(m, x.thread, LOG_DRAM + bank, now, end, x.size, x.kind, x.target)
-        if x.kind == READ:
-            note_touched(m, bank, inside, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)
-            read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
-        elif x.kind == WRITE and x.staging >= 0:
+        if x.kind == READ:
+            note_touched(m, bank, inside, x.size)
+            if x.staging >= 0:
+                read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+        elif x.staging >= 0:
             write_bank(m, bank, inside, x.size, staging_address(m, x.staging))
         return done
     core = target.index
@@ -117,6 +126,40 @@ def access_memory(m, index, now):
                 store_8(host + i, (x.value >> (8 * i)) & 255)
     l1_changed(m, core, x.address, x.size, now, x.thread)
     return now + m.l1_noc_write_latency
+
+
+@compiled()
+def move_packet(m, index, now):
+    """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1.
+
+    In the flit model the packet is handed to its NIU as a whole.
+    """
+    if m.flit_model_at != 0:
+        return call_model(m.flit_model_at, m.self_at, index, now)
+    packets, p = packets_of(m), noc_params_of(m)[0]
+    time = head_event(links_of(m), vcs_of(m), ports_of(m), p, packets, index, now)
+    if packets[index].hop == 1 and time >= 0:
+        left_command_buffer(m, index, now)
+    other = p.granted
+    while other >= 0:
+        schedule(m, packets[other].time, transactions_of(m)[other].key, other)
+        if packets[other].hop == 1 and packets[other].waits == 0:
+            left_command_buffer(m, other, now)
+        other = packets[other].next_granted
+    other = p.tail_sent
+    while other >= 0:
+        tail_left(m, other, now)
+        other = packets[other].next_tail_sent
+    return time
+
+
+@compiled()
+def send_response(m, index, now):
+    """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
+    x = transactions_of(m)[index]
+    log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
+    prepare_response(m, index)
+    return move_packet(m, index, now)
 
 
 @compiled()

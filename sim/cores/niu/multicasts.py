@@ -1,14 +1,26 @@
 """Multicast writes and increments: paths, linked or reserved packet by packet, receivers (docs/hardware/noc.md#multicast)."""
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
-from tensim.sim.cores.niu.packets import data_flits
-from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address
+from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
+from tensim.sim.cores.niu.transactions import (
+    buffer_of,
+    data_flits,
+    moves,
+    new_staging,
+    new_transaction,
+    staging_address,
+)
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
-from tensim.sim.cores.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
+from tensim.sim.cores.transfer_checks import (
+    check_congruent,
+    check_l1,
+    check_open_reads,
+    check_writers,
+    open_path,
+    valid_noc,
+)
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, entry_tile, list_receivers, random_wait, send_multicast
