@@ -100,7 +100,7 @@ GOALS = {
     "firmware": (Goal("median", 15),),
     "fabric": (
         Goal("median", 8, "bandwidth"), Goal("p90", 20, "bandwidth"), Goal("median", 6, "latency"), Goal("p90", 15, "latency"),
-        Goal("median", 5, "link ceiling"),
+        Goal("median", 5, "link ceiling"), Goal("median", 8, "gather"), Goal("p90", 20, "gather"),
     ),
     "operations": (  # of programs of this release
         Goal("median", 6, rows="predicted"), Goal("p90", 18, rows="predicted"), Goal("bias", 3, rows="predicted"),

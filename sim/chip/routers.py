@@ -133,6 +133,7 @@ class Routers:
         f["wire_1024"] = round(1024 * arch.clock_mhz / 1000 / arch["ethernet.line_bytes_per_ns"])
         f["frame_bytes"], f["frame_overhead"] = arch["ethernet.frame_bytes"], arch["ethernet.frame_overhead"]
         f["line_latency"], f["signal_cycles"] = arch["ethernet.line_latency"], arch["ethernet.signal"]
+        f["signal_latency"], f["look_ahead"] = arch["ethernet.signal_latency"], layout.look_ahead(arch)
         f["queued"] = arch["ethernet.queued"]
         for name in STEPS:
             f[name] = arch[f"ethernet.router.{name}"]

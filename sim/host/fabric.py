@@ -82,8 +82,8 @@ class Fabric:
             there.join(theirs, here, mine)
 
     def _join_clocks(self):
-        """All chips begin now, and none runs ahead of what another may send: the latency of the line."""
-        latency = self.arch["ethernet.line_latency"] - 1
+        """All chips begin now, and none runs ahead of what another may send."""
+        latency = layout.look_ahead(self.arch) - 1
         for device in self.devices:
             clock = device.clock
             if device.chip.cycle or device.chip.is_running:

@@ -1,8 +1,8 @@
 """A direction of a link between two Ethernet tiles at register level: when what a transmit queue sends is there.
 
-Payloads go in frames at the line's rate, a word in a frame of its own; all is seen `line_latency` cycles after its last bit, by the
-parameters of the model of packets (`ethernet` in sim/arch, docs/fabric.md#the-link).  A queue keeps its order; a word of another
-queue goes between two frames.
+Payloads go in frames at the line's rate, a word in a frame of its own, by the parameters of the model of packets (`ethernet` in
+sim/arch, docs/fabric.md#the-link): a payload is seen `line_latency` cycles after its last bit, a word `signal_latency`, but not
+before a payload ahead of it in its queue.  A word of another queue goes behind the payload on the line.
 """
 
 import math
@@ -21,10 +21,13 @@ class Link:
         arch = source.arch
         self._byte_cycles = arch.clock_mhz / 1000 / arch["ethernet.line_bytes_per_ns"]
         self._frame, self._overhead = arch["ethernet.frame_bytes"], arch["ethernet.frame_overhead"]
-        self._signal, self._latency = arch["ethernet.signal"], arch["ethernet.line_latency"]
+        self._latency, self._signal = arch["ethernet.line_latency"], arch["ethernet.signal"]
+        self._signal_latency = arch["ethernet.signal_latency"]
         self._is_queued = bool(arch["ethernet.queued"])
         self._line_free = 0  # cycle from which the line is
+        self._last_begin = 0  # when the last payload that a queue got begins
         self._queue_free = {}  # the same behind what a queue has
+        self._seen = {}  # cycle at which the last payload of a queue is seen
         self.packets = self.bytes = 0
 
     def send(self, tile, sending, now):
@@ -37,6 +40,8 @@ class Link:
         frames = math.ceil(sending.size / self._frame)
         end = begin + math.ceil((sending.size + frames * self._overhead) * self._byte_cycles)
         self._line_free = self._queue_free[sending.queue] = end
+        self._seen[sending.queue] = end + self._latency
+        self._last_begin = begin
         self.packets += 1
         self.bytes += sending.size
         ready = begin if self._is_queued else end
@@ -57,11 +62,14 @@ class Link:
         self._arrive(sending.target, content, arrival)
 
     def _send_word(self, sending, now):
-        begin = max(now, self._queue_free.get(sending.queue, 0))
+        line = self._last_begin if now < self._last_begin else self._line_free
+        begin = max(now, line, self._queue_free.get(sending.queue, 0))
         end = begin + self._signal
         self._queue_free[sending.queue] = end
         self._line_free = max(now, self._line_free) + self._signal
-        self._arrive(sending.target, sending.value.to_bytes(4, "little"), end + self._latency)
+        behind = self._seen.get(sending.queue, 0) + self._signal
+        arrival = max(end + self._signal_latency, behind)
+        self._arrive(sending.target, sending.value.to_bytes(4, "little"), arrival)
 
     def _arrive(self, address, content, arrival):
         peer, target = self._peer, self._target

@@ -1,5 +1,6 @@
 """Several chips at register level, joined by Ethernet links: one clock, which none runs ahead of further than a link's latency."""
 
+from tensim.sim.cores.fabric.layout import look_ahead
 from tensim.sim.errors import UsageError
 from tensim.sim.register_level.link import Link
 
@@ -11,7 +12,7 @@ class RegisterMesh:
 
     def __init__(self, chips, connections):
         self.chips = chips
-        self._look_ahead = chips[0].arch["ethernet.line_latency"]
+        self._look_ahead = look_ahead(chips[0].arch)
         self.now = 0
         for one, other in connections:
             for (chip, place), (peer, target) in ((one, other), (other, one)):

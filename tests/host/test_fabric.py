@@ -213,10 +213,12 @@ def test_headers_that_kernels_fill():
         assert l1(mesh, 1, TARGET, 64) == some_bytes(64) and word(mesh, 1) == 3
 
 
-def test_packets_arrive_one_line_latency_later_at_least():
-    with tt.open_mesh_device("n300", links=1) as mesh:
+@pytest.mark.parametrize("board", ["n300", "p150_x2"])
+def test_packets_arrive_a_latency_later_at_least(board):
+    with tt.open_mesh_device(board, links=1) as mesh:
+        arch = mesh.devices[0].arch
         cycles = run(mesh, 0, "east", header(mesh, layout.ATOMIC_INC, 0, mesh.line_route(1)))
-        assert cycles > 2 * mesh.devices[0].arch["ethernet.line_latency"]  # there, and the credit back
+        assert cycles > arch["ethernet.line_latency"] + arch["ethernet.signal_latency"]  # there, and the credit back
 
 
 def test_idle_chips_do_nothing():

@@ -124,16 +124,19 @@ def test_a_queue_waits_for_the_line_and_tells_so(pair):
     assert times[1] - times[0] < line and abs(times[2] - times[0] - line) < 100
 
 
-def test_a_word_of_another_queue_does_not_wait_for_payloads(pair):
+def test_a_word_of_another_queue_waits_for_the_payload_on_the_line_alone(pair):
+    """Behind two payloads of queue 0, it goes between them."""
     size, times = len(CONTENT), []
+    payload = command(0, ethernet.DATA, TARGET, SOURCE, size)
     for queue in (0, 1):
         again = Pair(pair.arch.name)
         again.start(1, [*waits_for_word(FLAG), *stamps(FLAG + 16), jump(0)])
         behind = command(queue, ethernet.REGISTER, FLAG, value=1)
-        again.start(0, [*command(0, ethernet.DATA, TARGET, SOURCE, size), *behind, jump(0)])
+        again.start(0, [*stamps(FLAG + 16), *payload, *waits_for_queue(0), *payload, *behind, jump(0)])
         again.mesh.run(10_000)
-        times.append(again.word(1, FLAG + 16))
+        times.append(again.word(1, FLAG + 16) - again.word(0, FLAG + 16))
     assert times[0] - times[1] > pair.line_cycles(size) - 100
+    assert times[1] > pair.line_cycles(size) + pair.arch["ethernet.signal_latency"]
 
 
 def test_a_word_adds_to_a_register_of_the_peers_streams(pair):
@@ -150,7 +153,7 @@ def test_a_word_adds_to_a_register_of_the_peers_streams(pair):
 
 
 def test_chips_answer_each_other(pair):
-    """A word goes there and back ten times; each way takes the line's latency."""
+    """A word goes there and back ten times; each way takes a signal's latency."""
     counts = 10
 
     def turn(mine, theirs, begins):
@@ -164,7 +167,7 @@ def test_chips_answer_each_other(pair):
     pair.start(0, turn(FLAG, FLAG + 16, True))
     pair.start(1, turn(FLAG + 16, FLAG, False))
     pair.mesh.run(100_000)
-    way = pair.arch["ethernet.line_latency"] + pair.arch["ethernet.signal"]
+    way = pair.arch["ethernet.signal_latency"] + pair.arch["ethernet.signal"]
     assert 2 * counts * way <= pair.word(0, FLAG + 64) < 2 * counts * (way + 100)
 
 

@@ -1,9 +1,10 @@
 """`tensim validate fabric`: rows by columns, and rates, latencies and ceilings near the measured ones."""
 
+import numpy as np
 import pytest
 
 import tensim as tt
-from tensim.validation.fabric import patterns, traffic
+from tensim.validation.fabric import gather, patterns, traffic
 from tensim.validation.fabric import rows as fabric
 from tensim.validation.rows import Row, Skip
 
@@ -26,13 +27,21 @@ CEILING = RATE | {
     "chip": "blackhole p150a x4", "topology": "FABRIC_1D 2x2 axis-0 pair", "pattern": "link_ceiling header_ring uni",
     "packet_size_B": "14336", "metric": "device_kernel_duration", "value": "1383976", "unit": "ns",
 }  # fmt: skip
+GATHER = CEILING | {
+    "pattern": "gather_pair bank_run+copy2 placement=under_eth", "links": "2", "value": "706547",
+    "detail": "shard 8192x4096 bf16 (64 MiB) per chip",
+}  # fmt: skip
+PAGES = GATHER | {"pattern": "gather_pair page_per_packet placement=under_eth", "value": "2645730"}
 
 
 def row(base, **changes):
     return Row("rows.csv:1", 2, base | {name: str(value) for name, value in changes.items()})
 
 
-@pytest.mark.parametrize(("base", "limit"), [(RATE, 0.08), (RING, 0.08), (MESH, 0.1), (LATENCY, 0.15), (CEILING, 0.05)])
+@pytest.mark.parametrize(
+    ("base", "limit"),
+    [(RATE, 0.08), (RING, 0.08), (MESH, 0.1), (LATENCY, 0.15), (CEILING, 0.05), (GATHER, 0.05), (PAGES, 0.05)],
+)
 def test_rows_are_near_the_measured_ones(base, limit):
     case = fabric.read(row(base), "fabric")
     assert case.value(fabric.simulate(case.spec)) == pytest.approx(case.measured, rel=limit)
@@ -55,7 +64,9 @@ def test_metrics_of_one_run():
         ({"topology": "mux"}, "mux"),
         ({"topology": "line_size=8"}, "earlier router"),
         ({"chip": "blackhole p900"}, "not described"),
-        ({"pattern": "gather_pair bank_run"}, "gather"),
+        ({"pattern": "gather_pair bank_run placement=above"}, "not described"),
+        ({"pattern": "gather_pair bank_run placement=rows", "detail": "shard 8190x64 bf16"}, "whole tiles"),
+        ({"pattern": "gather_pair bank_run placement=rows", "detail": "shard 64x64 fp32"}, "not described"),
         ({"pattern": "Swirl|CHIP_UNICAST|NOC_UNICAST_WRITE"}, "Swirl"),
         ({"pattern": "FullRingMulticast|CHIP_UNICAST|NOC_READ"}, "NOC_READ"),
         ({"links": 9}, "4 links"),
@@ -124,3 +135,20 @@ def _busiest(setup, ring=0):
             place = (order.index(chip) + step * hop) % len(order)
             loads[place, step] = loads.get((place, step), 0) + 1
     return max(loads.values())
+
+
+@pytest.mark.parametrize("runs", [True, False])
+@pytest.mark.parametrize(("own", "copies"), [(gather.OWN_NOC, 0), (gather.OTHER_NOC, 0), (0, 2)])
+def test_a_gather_leaves_the_whole_tensor_on_both_chips(runs, own, copies):
+    pages = 8 * 7 * 3 + 8  # whole rows of runs over eight banks, and a row of runs of one page
+    parts = [np.random.default_rng(chip).integers(0, 256, pages * gather.PAGE, np.uint8).tobytes() for chip in range(2)]
+    with tt.open_mesh_device("p150_x4", (2, 1), links=2, packet_bytes=14336) as mesh:
+        held = gather.tensors(mesh, pages)
+        for device, (part, _), data in zip(mesh.devices, held, parts, strict=True):
+            tt.enqueue_write_buffer(device.command_queue(), part, data)
+        cores = [[(0, 0), (1, 0)]] * 2
+        gather.duration(mesh, held, cores, [mesh.line_route(1)] * 2, 14336, runs, own, copies)
+        for device, (_, whole) in zip(mesh.devices, held, strict=True):
+            found = np.zeros(2 * pages * gather.PAGE, np.uint8)
+            tt.enqueue_read_buffer(device.command_queue(), whole, found, True)
+            assert found.tobytes() == b"".join(parts)

@@ -1,7 +1,8 @@
 """`tensim validate fabric`: rates and latencies of packets between chips, each row as a program on a simulated mesh.
 
 Rates are those of the busiest link in a steady state (`tensim.validation.fabric.traffic`), latencies those of a round trip between
-neighbours, without what the other side's worker takes.  docs/fabric.md says what the rows mean.
+neighbours, without what the other side's worker takes, and a gather's time is that of its programs
+(`tensim.validation.fabric.gather`).  docs/fabric.md says what the rows mean.
 """
 
 import re
@@ -10,7 +11,7 @@ import tensim as tt
 from tensim.mesh_device import DIRECTIONS
 from tensim.sim.cores.fabric import layout
 from tensim.sim.host.wiring import BOARDS
-from tensim.validation.fabric import patterns
+from tensim.validation.fabric import gather, patterns
 from tensim.validation.fabric.traffic import KINDS, Stream, rate, round_trips
 from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Case, Skip
@@ -30,8 +31,23 @@ TURNS = {2: 240, 4: 160, 9: 120, 32: 20}  # a stream takes, by chips of the mesh
 CEILING = re.compile(
     r"link_ceiling (?P<headers>flush_per_packet|header_ring)(?: placement=(?P<place>\w+) send=NoC(?P<noc>[01]))? (?P<ways>uni|bi)"
 )
+GATHER = re.compile(
+    r"gather_pair (?P<blocks>page_per_packet|bank_run)(?:\+(?P<own>local_noc0|copy(?P<copies>[1-9])))? placement=(?P<place>\w+)"
+)
+TENSOR = re.compile(r"shard (?P<rows>\d+)x(?P<columns>\d+) bf16\b.*")  # what each chip of a gather has
+TILE = 32
 PLACES = ("adjacent", "rows", "under_eth")
-DESIGNS, CONDITIONS = ("placement", "send", "links", "headers", "packet", "fabric"), ("ways",)  # of the link ceiling
+DESIGNS = (
+    "placement",
+    "send",
+    "links",
+    "headers",
+    "packet",
+    "fabric",
+    "blocks",
+    "own",
+)  # of the link ceiling and the gather
+CONDITIONS = ("ways",)
 
 
 def read(row, layout_name):
@@ -39,8 +55,6 @@ def read(row, layout_name):
     chip, metric = row["chip"].strip(), row["metric"]
     if row["topology"] == "mux":
         raise Skip("a mux between workers and router is not modelled")
-    if "gather_pair" in row["pattern"]:
-        raise Skip("a gather from DRAM is not described")
     if row["topology"].startswith("line_size="):
         raise Skip("measured with an earlier router, which is not the one described")
     if chip not in CHIPS:
@@ -50,6 +64,8 @@ def read(row, layout_name):
         raise ValueError(f"packets of {size} B on {links} links are not possible")
     if "ceiling" in row["pattern"]:
         return _ceiling(row, chip, size, links)
+    if "gather_pair" in row["pattern"]:
+        return _gather(row, chip, size, links)
     if metric in LATENCIES or metric == "per_hop_avg_ns":
         return _latency(row, chip, size)
     if metric in RATES:
@@ -148,6 +164,22 @@ def _ceiling(row, chip, size, links):
     return Case(spec, group, row.number("value"), row["unit"], 100.0, value)
 
 
+def _gather(row, chip, size, links):
+    found, tensor = GATHER.fullmatch(row["pattern"]), TENSOR.fullmatch(row["detail"])
+    if found is None or tensor is None or found["place"] not in PLACES:
+        raise Skip(f"the pattern {row['pattern']!r} with {row['detail']!r} is not described")
+    tiles = [int(tensor[axis]) / TILE for axis in ("rows", "columns")]
+    if size % gather.PAGE or any(count != int(count) for count in tiles):
+        raise Skip("a tensor or a packet is not of whole tiles")
+    board, _ = CHIPS[chip]
+    runs, copies = found["blocks"] == "bank_run", int(found["copies"] or 0)
+    own = 0 if copies else gather.OTHER_NOC if found["own"] else gather.OWN_NOC
+    fabric, pages = _ceiling_fabric(row["topology"]), int(tiles[0] * tiles[1])
+    spec = ("gather", board, fabric, size, links, found["place"], pages, runs, own, copies)
+    group = f"{_chip_of(chip)}/gather/{found['blocks']}/{links} links"
+    return Case(spec, group, row.number("value"), row["unit"], pages / 100, float)
+
+
 def _placement(found, links):
     """(where senders stand, the NoC on which they send) of a pattern of the link ceiling."""
     return found["place"] or ("under_eth" if links == 1 else "adjacent"), int(found["noc"] or 1)
@@ -158,26 +190,32 @@ def _ceiling_fabric(topology):
 
 
 def pairs(rows):
-    """`pair_order` of the link ceiling's rows, whose designs are told by their patterns."""
-    told = []
-    for row in rows:
-        columns = row["columns"]
-        found, links = CEILING.fullmatch(columns["pattern"]), columns["links"]
-        if found is None:
-            continue
-        place, noc = _placement(found, int(links))
-        designs = {
-            "placement": place, "send": noc, "links": links, "headers": found["headers"], "packet": columns["packet_size_B"],
-            "fabric": _ceiling_fabric(columns["topology"]), "ways": found["ways"],
-        }  # fmt: skip
-        told.append(row | {"columns": designs})
+    """`pair_order` of the rows of the link ceiling and the gather, whose designs are told by their patterns."""
+    told = [row | {"columns": designs} for row in rows if (designs := _designs(row["columns"])) is not None]
     return pair_order(told, DESIGNS, CONDITIONS)
 
 
+def _designs(columns):
+    """The columns of `DESIGNS` and `CONDITIONS` of a row, None of one that has none."""
+    ceiling, gathered = CEILING.fullmatch(columns["pattern"]), GATHER.fullmatch(columns["pattern"])
+    designs = dict.fromkeys(DESIGNS) | {
+        "links": columns["links"], "packet": columns["packet_size_B"], "fabric": _ceiling_fabric(columns["topology"]),
+    }  # fmt: skip
+    if ceiling is not None:
+        place, noc = _placement(ceiling, int(columns["links"]))
+        return designs | {"placement": place, "send": noc, "headers": ceiling["headers"], "ways": ceiling["ways"]}
+    if gathered is not None:
+        own = gathered["own"]
+        return designs | {"placement": gathered["place"], "blocks": gathered["blocks"], "own": own, "ways": "gather"}
+    return None
+
+
 def simulate(spec):
-    """Packets a second of the busiest link, or [ns] of round trips."""
+    """Packets a second of the busiest link, [ns] of round trips, or ns of a gather."""
     kind, *arguments = spec
-    return {"golden": _simulate_golden, "latency": _simulate_latency, "ceiling": _simulate_ceiling}[kind](*arguments)
+    return {
+        "golden": _simulate_golden, "latency": _simulate_latency, "ceiling": _simulate_ceiling, "gather": _simulate_gather,
+    }[kind](*arguments)  # fmt: skip
 
 
 def _simulate_golden(name, board, shape, kind, size, links):
@@ -217,14 +255,27 @@ def _simulate_latency(board, topology, kind, size):
 
 def _simulate_ceiling(board, fabric, size, links, flush, place, noc, both):
     with tt.open_mesh_device(board, (2, 1), fabric, links, packet_bytes=size, numerics="off") as mesh:
-        ways = ((0, "south"), (1, "north"))
         streams = []
-        for chip, direction in ways if both else ways[:1]:
-            route = mesh.mesh_route(**{direction: 1}) if fabric == "2d" else mesh.line_route(1)
+        for chip, direction in enumerate(gather.WAYS if both else gather.WAYS[:1]):
+            route = _to_neighbour(mesh, fabric, direction)
             for link in range(links):
                 core = _place(mesh, chip, direction, link, place)
                 streams.append(Stream(chip, link, ((direction, (route,)),), core, (core,), noc))
         return rate(mesh, streams, layout.UNICAST_WRITE, size, TURNS[2], flush)
+
+
+def _simulate_gather(board, fabric, size, links, place, pages, runs, own, copies):
+    with tt.open_mesh_device(board, (2, 1), fabric, links, packet_bytes=size, numerics="off") as mesh:
+        cores = [
+            [_place(mesh, chip, direction, link, place) for link in range(links)]
+            for chip, direction in enumerate(gather.WAYS)
+        ]
+        routes = [_to_neighbour(mesh, fabric, direction) for direction in gather.WAYS]
+        return gather.duration(mesh, gather.tensors(mesh, pages), cores, routes, size, runs, own, copies)
+
+
+def _to_neighbour(mesh, fabric, direction):
+    return mesh.mesh_route(**{direction: 1}) if fabric == "2d" else mesh.line_route(1)
 
 
 def _place(mesh, chip, direction, link, place):

@@ -81,7 +81,7 @@ ROUTER = np.dtype(
 FABRIC = np.dtype(
     [(name, np.int64) for name in (
         "routers_at n_routers processors mesh worker_slots tx_slots rx_slots slot_bytes header_bytes max_payload "
-        "wire_1024 frame_bytes frame_overhead line_latency signal_cycles queued "
+        "wire_1024 frame_bytes frame_overhead line_latency signal_cycles signal_latency look_ahead queued "
         "poll_sender poll_receiver send credit write chunk increment forward complete acknowledge flush_look "
         "first_level_ack injection_slots write_noc credit_noc transaction_ids"
     ).split()],
@@ -148,3 +148,8 @@ def transaction_id(f, slot):
 def receiver_slot(f, r, count):
     """Offset in L1 of the slot of packet `count` of the receiver channel."""
     return r.rx_base + count % f.rx_slots * f.slot_bytes
+
+
+def look_ahead(arch):
+    """Cycles by which a chip may run ahead of another one that sends nothing: what that sends next is there no sooner."""
+    return min(arch["ethernet.line_latency"], arch["ethernet.signal_latency"])

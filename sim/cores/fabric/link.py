@@ -1,9 +1,10 @@
 """The link of a router: packets and signals on their way to the router at its other end.
 
 A payload is sent in frames, one after the other at the line's rate; a signal behind it, written into a register of the other
-tile, tells that it is there.  The transmit queue takes the next payload when the one before has left or, if it holds one more,
-has begun to leave (docs/fabric.md#the-link).  Chips share the engine's time: what is sent lies in the other chip's heap as an
-event at the cycle of its arrival, and the own chip does not run past the earliest answer.
+tile, tells that it is there.  A signal alone is seen sooner than a payload, which has to be written first.  The transmit queue
+takes the next payload when the one before has left or, if it holds one more, has begun to leave (docs/fabric.md#the-link).
+Chips share the engine's time: what is sent lies in the other chip's heap as an event at the cycle of its arrival, and the own chip
+does not run past the earliest answer.
 """
 
 from tensim.sim.cores.fabric.layout import (
@@ -45,7 +46,7 @@ def tell_peer(m, r, kind, time):
     other = machine_table(r.peer_machine)[0]
     peer = routers_of(other)[r.peer]
     schedule(other, time, arrival_key(peer.core, kind % KINDS), event_of(r.peer, kind))
-    m.limit = min(m.limit, time + fabric_of(m).line_latency - 1)
+    m.limit = min(m.limit, time + fabric_of(m).look_ahead - 1)
 
 
 @compiled()
@@ -74,11 +75,12 @@ def send_packet(m, r, channel, time):
 def send_signal(m, r, kind, time):
     """Write a register of the router at the other end at cycle `time`, which has an event of that kind then.
 
-    Routers with two processors have a transmit queue for that alone, and its frame goes between two of a payload; else it
+    Routers with two processors have a transmit queue for that alone, whose turn comes behind the payload on the line; else it
     stands behind what the queue has.
     """
     f = fabric_of(m)
-    begin = max(time, r.free_at) if f.processors == 1 else time
+    waits = time < r.sending and f.processors > 1  # the payload that the queue got last has not begun
+    begin = r.sending if waits else max(time, r.free_at)
     r.free_at = max(time, r.free_at) + f.signal_cycles
     r.busy_cycles += f.signal_cycles
-    tell_peer(m, r, kind, begin + f.signal_cycles + f.line_latency)
+    tell_peer(m, r, kind, begin + f.signal_cycles + f.signal_latency)
