@@ -65,7 +65,7 @@ def test_a_stream_between_chips_is_told_what_its_link_lacks(shape, packet_bytes,
     ("shape", "packet_bytes", "resource", "experiment"),
     [
         ("200x14336", 14336, "link", "links_free"), ("300x1024", 4352, "router", "routers_free"),
-        ("100x15232", 15232, "credits", "slots_free"),
+        ("200x15232", 15232, "credits", "slots_free"),
     ],
 )  # fmt: skip
 def test_experiments_on_a_mesh_confirm_what_bounds_it(shape, packet_bytes, resource, experiment):
