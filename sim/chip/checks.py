@@ -11,7 +11,7 @@ from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.buffers import BASE, NAMED
 from tensim.sim.cores.checks.clocks import VECTOR
 from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, ON_CORE, RACES, Check
-from tensim.sim.cores.checks.memory import (
+from tensim.sim.cores.checks.shadow import (
     DRAM_READ,
     DST_TILE,
     L1_BYTES,

@@ -22,7 +22,6 @@ from tensim.sim.cores.context import (
 )
 from tensim.sim.cores.riscv import core as rv
 from tensim.sim.cores.riscv import layout
-from tensim.sim.cores.riscv.decode import STACK_POINTER
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.engine.entry_points import run_core
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
@@ -113,7 +112,7 @@ class RiscvCores:
         words = contexts[threads]
         self._write_firmware(slot, threads, words)
         self.registers[threads], self._icache[threads] = 0, -1
-        self.registers[threads, STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
+        self.registers[threads, layout.STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
         settings = {
             "text_at": decoded.records.ctypes.data, "text_bytes": len(image.text), "text_l1": places, "pc": image.entry,
             "operands_at": decoded.operands.ctypes.data, "local_bytes": size,

@@ -4,8 +4,8 @@ A tile of Dst or of a circular buffer has one state; see `tensim.sim.cores.check
 """
 
 from tensim.sim.cores.checks.circular_buffers import configured
-from tensim.sim.cores.checks.memory import DST_TILE, L1_BYTES, UNWRITTEN, WRITTEN, l1_states, mark, origin, state_of
-from tensim.sim.cores.checks.shadow import core_of
+from tensim.sim.cores.checks.memory import l1_states, mark, origin, state_of
+from tensim.sim.cores.checks.shadow import DST_TILE, L1_BYTES, UNWRITTEN, WRITTEN, core_of
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.numerics.sfpu_functions import SfpuUnary
 from tensim.sim.cores.numerics.tile import TILE_SIDE

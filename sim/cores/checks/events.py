@@ -15,11 +15,11 @@ from tensim.sim.cores.checks.configuration import (
     configure,
 )
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark, mark_piece
+from tensim.sim.cores.checks.memory import check_load, l1_states, mark, mark_piece
 from tensim.sim.cores.checks.order import post, settle
 from tensim.sim.cores.checks.races import load, store
 from tensim.sim.cores.checks.semaphores import check_semaphore
-from tensim.sim.cores.checks.shadow import shadow_of, thread_of
+from tensim.sim.cores.checks.shadow import WRITTEN, shadow_of, thread_of
 from tensim.sim.cores.checks.transfers import increment, inline_write, transaction, transfer
 from tensim.sim.cores.checks.writes import check_end, check_overwritten
 from tensim.sim.cores.circular_buffer import row_of

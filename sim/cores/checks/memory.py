@@ -9,21 +9,29 @@ from the buffer's first use on.  From FIRST_ORIGIN on: taken from memory in stat
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.clocks import call_at
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import FIRST_ORIGIN, GRANULE, MAX_ORIGINS, origin_table
+from tensim.sim.cores.checks.shadow import (
+    DRAM_READ,
+    FIRST_ORIGIN,
+    GRANULE,
+    IN_PIECES,
+    L1_READ,
+    L1_SENT,
+    LEFT_OVER,
+    MAX_ORIGINS,
+    MIXED,
+    PLACE_SHIFT,
+    UNWRITTEN,
+    WRITTEN,
+    origin_table,
+)
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u8, store_8
 from tensim.sim.state import TILE_DRAM, bank_of, circular_buffers_of, threads_of, tiles_of
 
-UNWRITTEN, WRITTEN, IN_PIECES, LEFT_OVER = range(4)
-MIXED = -1  # of several states
 WHOLE_WORD = 0x0101010101010101  # eight granules that are written
 PIECE = 64  # bytes at most that count as a small piece
-# What was not written: L1 that was unpacked (its address), a tile of Dst (its index), L1 that a NoC write took (its address),
-# L1 of a core and DRAM that a NoC read took: `place_of`
-L1_BYTES, DST_TILE, L1_SENT, L1_READ, DRAM_READ = range(5)
-PLACE_SHIFT = 40  # of the number of a core or bank, above the address in it
 
 
 @compiled(inline="always")

@@ -76,8 +76,14 @@ CORE = _record(
 )
 # Where a thread used memory that nobody wrote: `kind` and `address` as in `tensim.sim.cores.checks.memory`
 ORIGIN = _record("thread line line_base kind address cycle")
-GRANULE = 16  # bytes that share a state
-FIRST_ORIGIN, MAX_ORIGINS = 4, 252  # states of a byte
+GRANULE = 16  # bytes that share a state of memory (`tensim.sim.cores.checks.memory`)
+UNWRITTEN, WRITTEN, IN_PIECES, LEFT_OVER = range(4)
+FIRST_ORIGIN, MAX_ORIGINS = 4, 252
+MIXED = -1  # of several states
+# What was not written: L1 that was unpacked (its address), a tile of Dst (its index), L1 that a NoC write took (its address),
+# L1 of a core and DRAM that a NoC read took: `tensim.sim.cores.checks.memory.place_of`
+L1_BYTES, DST_TILE, L1_SENT, L1_READ, DRAM_READ = range(5)
+PLACE_SHIFT = 40  # of the number of a core or bank, above the address in it
 # A DRAM buffer by its place in every bank: `stride` of its pages, `pages` of them over `banks` banks (0: sharded)
 DRAM_BUFFER = _record("start end stride pages banks")
 # What a data-movement thread did when its clock stood somewhere: when, and its row of the line table

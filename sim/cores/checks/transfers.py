@@ -5,10 +5,10 @@ from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.clocks import signal_at
-from tensim.sim.cores.checks.memory import WRITTEN, copy_read, copy_sent, l1_states, mark, mark_piece, states_at
+from tensim.sim.cores.checks.memory import copy_read, copy_sent, l1_states, mark, mark_piece, states_at
 from tensim.sim.cores.checks.races import WORD, arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
-from tensim.sim.cores.checks.shadow import TOLD, shadow_of, thread_of, worker_at
+from tensim.sim.cores.checks.shadow import TOLD, WRITTEN, shadow_of, thread_of, worker_at
 from tensim.sim.cores.checks.writes import (
     area_of,
     arrived,

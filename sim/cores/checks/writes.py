@@ -5,8 +5,18 @@ ordered in any way is never refused.  Words that a call carries itself are liste
 """
 
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.memory import MIXED, WRITTEN, sent_state
-from tensim.sim.cores.checks.shadow import LEFT, MAX_WRITES, NO_SOURCE, THERE, TOLD, thread_of, writes_of
+from tensim.sim.cores.checks.memory import sent_state
+from tensim.sim.cores.checks.shadow import (
+    LEFT,
+    MAX_WRITES,
+    MIXED,
+    NO_SOURCE,
+    THERE,
+    TOLD,
+    WRITTEN,
+    thread_of,
+    writes_of,
+)
 from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import fail

@@ -12,6 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from tensim.sim.cores.context import MAX_ARGS
+from tensim.sim.cores.riscv.layout import STACK_POINTER
 from tensim.sim.cores.riscv.traps import ARGUMENTS, OPCODE, RESULTS, Form
 from tensim.sim.errors import BinaryError
 
@@ -76,7 +77,6 @@ class Code(IntEnum):
     BREAK = 50  # stands where a debugger wants the core to stop (`tensim.sim.chip.stepping`)
 
 
-STACK_POINTER = 2
 _TO_STACK_POINTER = {Code.ADDI: Code.ADDI_SP, Code.ADD: Code.ADD_SP, Code.SUB: Code.SUB_SP}
 _IMMEDIATE = (Code.ADDI, Code.SLLI, Code.SLTI, Code.SLTIU, Code.XORI, Code.SRLI, Code.ORI, Code.ANDI)
 _REGISTER = (Code.ADD, Code.SLL, Code.SLT, Code.SLTU, Code.XOR, Code.SRL, Code.OR, Code.AND)

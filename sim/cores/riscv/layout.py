@@ -13,6 +13,7 @@ sees.  Sizes of local memory: docs/hardware/chips.md#l1-layout.
 import numpy as np
 
 LOCAL_BASE = 0xFFB00000
+STACK_POINTER = 2  # the register
 CB_WINDOW = 0xFFC40000
 CB_STRIDE = 512  # bytes
 # Where the texts of a compute kernel's three processors are linked at the instruction level, outside of what they access
