@@ -195,25 +195,23 @@ def check_open_reads(m, thread, address, size):
 
 
 @compiled()
-def valid_request(m, thread, address, size, noc, trid, vc, one_packet):
-    """False when a transfer asks for what no NoC has."""
+def requested_tile(m, thread, address, size, noc, trid, vc, one_packet):
+    """The tile that a transfer's remote address names; -1 after a fault, also when it asks for what no NoC has."""
     if size <= 0:
         fail(m, thread, Fault.ZERO_LENGTH, address, size, 0)
-        return False
+        return -1
     if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
-        return False
+        return -1
     if one_packet and size > m.max_packet:
         fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
-        return False
-    return True
+        return -1
+    return tile_at(m, thread, address)
 
 
 @compiled()
 def read_target(m, thread, source, local, size, noc, trid, vc, one_packet):
     """The tile that a read is from, -1 after a fault; the read's destination is open from now on."""
-    if not valid_request(m, thread, source, size, noc, trid, vc, one_packet):
-        return -1
-    tile = tile_at(m, thread, source)
+    tile = requested_tile(m, thread, source, size, noc, trid, vc, one_packet)
     if tile < 0:
         return -1
     offset = source & ctx.NOC_OFFSET_MASK
@@ -231,9 +229,7 @@ def read_target(m, thread, source, local, size, noc, trid, vc, one_packet):
 @compiled()
 def write_target(m, thread, local, destination, size, noc, trid, vc, one_packet):
     """The tile that a write is to, -1 after a fault."""
-    if not valid_request(m, thread, destination, size, noc, trid, vc, one_packet):
-        return -1
-    tile = tile_at(m, thread, destination)
+    tile = requested_tile(m, thread, destination, size, noc, trid, vc, one_packet)
     if tile < 0:
         return -1
     t = threads_of(m)[thread]
