@@ -6,6 +6,7 @@ import pytest
 import tensim as tt
 from tensim.validation.fabric import gather, patterns, traffic
 from tensim.validation.fabric import rows as fabric
+from tensim.validation.fabric.gather_kernels import OTHER_NOC, OWN_NOC
 from tensim.validation.rows import Row, Skip
 
 RATE = {
@@ -67,6 +68,7 @@ def test_metrics_of_one_run():
         ({"pattern": "gather_pair bank_run placement=above"}, "not described"),
         ({"pattern": "gather_pair bank_run placement=rows", "detail": "shard 8190x64 bf16"}, "whole tiles"),
         ({"pattern": "gather_pair bank_run placement=rows", "detail": "shard 64x64 fp32"}, "not described"),
+        ({"pattern": "gather_pair bank_run placement=rows", "detail": "shard 64x96 bf16"}, "banks"),
         ({"pattern": "Swirl|CHIP_UNICAST|NOC_UNICAST_WRITE"}, "Swirl"),
         ({"pattern": "FullRingMulticast|CHIP_UNICAST|NOC_READ"}, "NOC_READ"),
         ({"links": 9}, "4 links"),
@@ -138,7 +140,7 @@ def _busiest(setup, ring=0):
 
 
 @pytest.mark.parametrize("runs", [True, False])
-@pytest.mark.parametrize(("own", "copies"), [(gather.OWN_NOC, 0), (gather.OTHER_NOC, 0), (0, 2)])
+@pytest.mark.parametrize(("own", "copies"), [(OWN_NOC, 0), (OTHER_NOC, 0), (0, 2)])
 def test_a_gather_leaves_the_whole_tensor_on_both_chips(runs, own, copies):
     pages = 8 * 7 * 3 + 8  # whole rows of runs over eight banks, and a row of runs of one page
     parts = [np.random.default_rng(chip).integers(0, 256, pages * gather.PAGE, np.uint8).tobytes() for chip in range(2)]

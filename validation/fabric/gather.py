@@ -7,17 +7,8 @@ on a core, and a sender waits behind each packet until it has left.
 
 import tensim as tt
 from tensim.sim.chip import statistics
-from tensim.validation.fabric.gather_kernels import (
-    IN_FLIGHT,
-    OTHER_NOC,
-    OWN_NOC,
-    read_blocks,
-    send_blocks,
-    write_blocks,
-)
+from tensim.validation.fabric.gather_kernels import IN_FLIGHT, read_blocks, send_blocks, write_blocks
 from tensim.validation.fabric.traffic import HEADERS
-
-__all__ = ["OTHER_NOC", "OWN_NOC", "PAGE", "WAYS", "duration", "tensors"]
 
 PAGE = 2048  # a tile of 16-bit numbers
 WAYS = ("south", "north")  # from the first chip to the second, and back
@@ -30,7 +21,7 @@ def duration(mesh, held, cores, routes, size, runs, own, copies):
 
     `held`: of each chip, its part and the whole (`tensors`); `cores`, `routes`: the logical core of each link's sender, and the
     route of its packets; `size`: bytes of the longest packet, in whole pages; `runs`: packets are pages of one bank, else single
-    pages; `own`: the NoC on which senders write the own part (`OWN_NOC`, `OTHER_NOC`), 0 where `copies` further cores do.
+    pages; `own`: the NoC on which senders write the own part (of `gather_kernels`), 0 where `copies` further cores do.
     """
     for chip in range(len(WAYS)):
         _launch(mesh, chip, held[chip], cores[chip], routes[chip], size // PAGE, runs, own, copies)
@@ -67,7 +58,10 @@ def _launch(mesh, chip, held, cores, route, step, runs, own, copies):
 
 
 def _part(pages, banks, step, runs, parts, number):
-    """The arguments of one of equal parts: (page, step, runs, rows, columns, stride, jump, last, first)."""
+    """The arguments of one of equal parts: (page, step, runs, rows, columns, stride, jump, last, first).
+
+    Runs need as many pages in each bank.
+    """
     columns, stride = (banks, 1) if runs else (1, step)
     width = columns * step
     rows = -(-pages // width)

@@ -12,6 +12,7 @@ from tensim.mesh_device import DIRECTIONS
 from tensim.sim.cores.fabric import layout
 from tensim.sim.host.wiring import BOARDS
 from tensim.validation.fabric import gather, patterns
+from tensim.validation.fabric.gather_kernels import OTHER_NOC, OWN_NOC
 from tensim.validation.fabric.traffic import KINDS, Stream, rate, round_trips
 from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Case, Skip
@@ -96,7 +97,7 @@ def _golden(row, chip, size, links):
     measured = row.number("value")
     if row["metric"] == "avg_cycles":
         packets = _packets_of_link(row)
-        clock = _clock(board)
+        clock = _arch(board).clock_mhz
 
         def value(found):
             return packets / found * clock * 1e6
@@ -111,10 +112,10 @@ def _golden(row, chip, size, links):
     return Case(spec, group, measured, row["unit"], work, value)
 
 
-def _clock(board):
+def _arch(board):
     from tensim.sim.arch import load_arch
 
-    return load_arch(BOARDS[board].arch).clock_mhz
+    return load_arch(BOARDS[board].arch)
 
 
 def _packets_of_link(row):
@@ -122,7 +123,7 @@ def _packets_of_link(row):
     same = ("chip", "topology", "pattern", "packet_size_B", "links")
     for other in row.file:
         if other["metric"] == "avg_packets_per_s" and all(other[name] == row[name] for name in same):
-            seconds = row.number("value") / (_clock(CHIPS[row["chip"].strip()][0]) * 1e6)
+            seconds = row.number("value") / (_arch(CHIPS[row["chip"].strip()][0]).clock_mhz * 1e6)
             return round(other.number("value") * seconds / 1000) * 1000
     raise Skip("no rate beside the cycles says how many packets there were")
 
@@ -173,8 +174,10 @@ def _gather(row, chip, size, links):
         raise Skip("a tensor or a packet is not of whole tiles")
     board, _ = CHIPS[chip]
     runs, copies = found["blocks"] == "bank_run", int(found["copies"] or 0)
-    own = 0 if copies else gather.OTHER_NOC if found["own"] else gather.OWN_NOC
+    own = 0 if copies else OTHER_NOC if found["own"] else OWN_NOC
     fabric, pages = _ceiling_fabric(row["topology"]), int(tiles[0] * tiles[1])
+    if runs and pages % _arch(board).dram_banks:
+        raise Skip("the banks do not hold as many pages each")
     spec = ("gather", board, fabric, size, links, found["place"], pages, runs, own, copies)
     group = f"{_chip_of(chip)}/gather/{found['blocks']}/{links} links"
     return Case(spec, group, row.number("value"), row["unit"], pages / 100, float)

@@ -99,12 +99,11 @@ def access_memory(m, index, now):
         done = access_dram(m, index, bank, now)
         end = packets_of(m)[index].supplied if x.kind == READ else done
         log_bytes(m, x.thread, LOG_DRAM + bank, now, end, x.size, x.kind, x.target)
-        if x.kind == READ and moves(m, x.size):
-            x.staging = new_staging(m, 1)
         if x.kind == READ:
-            note_touched(m, bank, inside, x.size)
-            if x.staging >= 0:
+            if moves(m, x.size):
+                x.staging = new_staging(m, 1)
                 read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+            note_touched(m, bank, inside, x.size)
         elif x.staging >= 0:
             write_bank(m, bank, inside, x.size, staging_address(m, x.staging))
         return done
