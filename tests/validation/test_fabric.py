@@ -1,10 +1,12 @@
 """`tensim validate fabric`: rows by columns, and rates, latencies and ceilings near the measured ones."""
 
+import json
+
 import numpy as np
 import pytest
 
 import tensim as tt
-from tensim.validation.fabric import gather, patterns, traffic
+from tensim.validation.fabric import gather, mux, patterns, traffic
 from tensim.validation.fabric import rows as fabric
 from tensim.validation.fabric.gather_kernels import OTHER_NOC, OWN_NOC
 from tensim.validation.rows import Row, Skip
@@ -35,13 +37,34 @@ GATHER = CEILING | {
 PAGES = GATHER | {"pattern": "gather_pair page_per_packet placement=under_eth", "value": "2645730"}
 
 
+def mux_pattern(*numbers):
+    """Channels with payloads, of headers alone, buffers of both, turns of the first."""
+    return {
+        "pattern": json.dumps(dict(zip(mux.NUMBERS.values(), map(str, numbers), strict=True)) | {"Test name": "both"})
+    }
+
+
+MUX = RATE | mux_pattern(2, 2, 8, 8, 1) | {
+    "chip": "wormhole_b0", "topology": "mux", "packet_size_B": "4096", "links": "", "metric": mux.METRIC, "value": "7.82115",
+}  # fmt: skip
+
+
 def row(base, **changes):
     return Row("rows.csv:1", 2, base | {name: str(value) for name, value in changes.items()})
 
 
 @pytest.mark.parametrize(
     ("base", "limit"),
-    [(RATE, 0.08), (RING, 0.08), (MESH, 0.1), (LATENCY, 0.15), (CEILING, 0.05), (GATHER, 0.05), (PAGES, 0.05)],
+    [
+        (RATE, 0.08),
+        (RING, 0.08),
+        (MESH, 0.1),
+        (LATENCY, 0.15),
+        (CEILING, 0.05),
+        (GATHER, 0.05),
+        (PAGES, 0.05),
+        (MUX, 0.15),
+    ],
 )
 def test_rows_are_near_the_measured_ones(base, limit):
     case = fabric.read(row(base), "fabric")
@@ -62,7 +85,9 @@ def test_metrics_of_one_run():
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"topology": "mux"}, "mux"),
+        (MUX | {"chip": "grayskull"}, "no board"),
+        (MUX | {"metric": "Latency"}, "not simulated"),
+        (MUX | mux_pattern(0, 2, 8, 8, 1), "no payload"),
         ({"topology": "line_size=8"}, "earlier router"),
         ({"chip": "blackhole p900"}, "not described"),
         ({"pattern": "gather_pair bank_run placement=above"}, "not described"),
@@ -80,9 +105,23 @@ def test_rows_that_are_left_out(changes, why):
         fabric.read(row(RATE, **changes), "fabric")
 
 
-@pytest.mark.parametrize("changes", [{"packet_size_B": 17}, {"links": 0}, {"packet_size_B": "many"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"packet_size_B": 17},
+        {"links": 0},
+        {"packet_size_B": "many"},
+        *(MUX | {"pattern": pattern} for pattern in ("[1]", "{", "{}")),
+        *(
+            MUX | mux_pattern(*numbers)
+            for numbers in (
+                (-2, 2, 8, 8, 1), (2, 2, 0, 8, 1), (2, 2, 8, 256, 1), (2, 2, 8, 8, 0), (40, 40, 8, 8, 1), (40, 2, 8, 8, 1),
+            )
+        ),
+    ],
+)  # fmt: skip
 def test_malformed_rows(changes):
-    with pytest.raises(ValueError, match="not possible|not a number"):
+    with pytest.raises(ValueError, match="not possible|not a number|numbers|cannot have|has no cores|does not hold"):
         fabric.read(row(RATE, **changes), "fabric")
 
 
@@ -154,3 +193,27 @@ def test_a_gather_leaves_the_whole_tensor_on_both_chips(runs, own, copies):
             found = np.zeros(2 * pages * gather.PAGE, np.uint8)
             tt.enqueue_read_buffer(device.command_queue(), whole, found, True)
             assert found.tobytes() == b"".join(parts)
+
+
+@pytest.mark.parametrize("arch", sorted(mux.BOARDS))
+def test_a_mux_hands_on_the_packets_of_all_its_workers_in_turn(arch):
+    """The sink's slots hold the last packets of both workers, one of each in turn."""
+    size, packets = 1024, 12
+    with tt.open_mesh_device(mux.BOARDS[arch], (1, 2), links=1) as mesh:
+        memory, state = mesh.devices[0].chip.memory, mesh.devices[0]._state
+        texts = [bytes([number + 1]) * size for number in range(2)]
+        for number, text in enumerate(texts):
+            memory.write_l1(state.worker(tt.CoreCoord(number, mux.WORKERS_ROW)), mux.SOURCE, text)
+        assert mux.bytes_per_cycle(mesh, 2, 0, 4, 1, size, packets, 1) > 0
+        sink, slot = state.worker(tt.CoreCoord(*mux.SINK)), size + mux.HEADER_BYTES
+        held = [
+            memory.read_l1(sink, mux.SLOTS + number * slot + mux.HEADER_BYTES, size) for number in range(mux.SINK_SLOTS)
+        ]
+        assert held in (texts * (mux.SINK_SLOTS // 2), texts[::-1] * (mux.SINK_SLOTS // 2))
+
+
+def test_headers_of_a_mux_take_less_than_payloads():
+    with tt.open_mesh_device("n300", (1, 2), links=1) as mesh:
+        alone = mux.bytes_per_cycle(mesh, 4, 0, 8, 8, 4096, 20, 1)
+        both = mux.bytes_per_cycle(mesh, 4, 4, 8, 8, 4096, 20, 1)
+    assert alone / 2 < both < alone

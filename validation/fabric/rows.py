@@ -1,8 +1,9 @@
 """`tensim validate fabric`: rates and latencies of packets between chips, each row as a program on a simulated mesh.
 
 Rates are those of the busiest link in a steady state (`tensim.validation.fabric.traffic`), latencies those of a round trip between
-neighbours, without what the other side's worker takes, and a gather's time is that of its programs
-(`tensim.validation.fabric.gather`).  docs/fabric.md says what the rows mean.
+neighbours, without what the other side's worker takes, a gather's time is that of its programs
+(`tensim.validation.fabric.gather`), and a mux's rate that of its workers (`tensim.validation.fabric.mux`).  docs/fabric.md says
+what the rows mean.
 """
 
 import re
@@ -11,7 +12,7 @@ import tensim as tt
 from tensim.mesh_device import DIRECTIONS
 from tensim.sim.cores.fabric import layout
 from tensim.sim.host.wiring import BOARDS
-from tensim.validation.fabric import gather, patterns
+from tensim.validation.fabric import gather, mux, patterns
 from tensim.validation.fabric.gather_kernels import OTHER_NOC, OWN_NOC
 from tensim.validation.fabric.traffic import KINDS, Stream, rate, round_trips
 from tensim.validation.pairs import pair_order
@@ -54,15 +55,15 @@ CONDITIONS = ("ways",)
 def read(row, layout_name):
     """The case of one row; ValueError for a malformed one."""
     chip, metric = row["chip"].strip(), row["metric"]
-    if row["topology"] == "mux":
-        raise Skip("a mux between workers and router is not modelled")
     if row["topology"].startswith("line_size="):
         raise Skip("measured with an earlier router, which is not the one described")
-    if chip not in CHIPS:
-        raise Skip(f"the mesh {chip!r} is not described")
-    size, links = row.integer("packet_size_B"), row.integer("links")
+    size, links = row.integer("packet_size_B"), row.integer("links", 1)
     if size < 16 or size % 16 or links < 1:
         raise ValueError(f"packets of {size} B on {links} links are not possible")
+    if row["topology"] == "mux":
+        return mux.read(row, chip, size)
+    if chip not in CHIPS:
+        raise Skip(f"the mesh {chip!r} is not described")
     if "ceiling" in row["pattern"]:
         return _ceiling(row, chip, size, links)
     if "gather_pair" in row["pattern"]:
@@ -214,10 +215,11 @@ def _designs(columns):
 
 
 def simulate(spec):
-    """Packets a second of the busiest link, [ns] of round trips, or ns of a gather."""
+    """Packets a second of the busiest link, [ns] of round trips, ns of a gather, or bytes a cycle of a mux."""
     kind, *arguments = spec
     return {
         "golden": _simulate_golden, "latency": _simulate_latency, "ceiling": _simulate_ceiling, "gather": _simulate_gather,
+        "mux": mux.simulate,
     }[kind](*arguments)  # fmt: skip
 
 

@@ -13,9 +13,9 @@ CHANNELS, FIRST_SLOT, SLOT_BYTES, SLOTS, NOTIFIED, CREDITS_AT, MAX_PAYLOAD, ROWS
 # at which a worker counts its credits
 ENTRIES, ENTRY_BYTES, MAX_CHANNELS = 0x40, 16, 16
 PLACE, DIRECTION, CREDITS = range(3)
-# Words that stand for the stream registers of a mux's channels, and headers for each processor
-STREAMS, MAX_STREAMS = 0x140, 64
-HEADERS, HEADERS_EACH = 0x280, 28
+# Pairs of words that stand for the stream registers of a mux's channels, and headers for each processor
+STREAMS, STREAM_BYTES, MAX_STREAMS = 0x140, 8, 64
+HEADERS, HEADERS_EACH = 0x380, 28
 # tt-metal's numbers of directions (hostdevcommon/fabric_common.h), by those of `layout`: north, south, east, west
 DIRECTION_CODES = (2, 3, 0, 1)
 

@@ -22,7 +22,9 @@ TENSIM_INLINE bool is_router(uint32_t x, uint32_t y) {
     return false;
 }
 // Words in place of the stream registers of a mux
-TENSIM_INLINE constexpr uint32_t stream_address(uint32_t stream) { return TENSIM_FABRIC_AREA + area::STREAMS + 4 * stream; }
+TENSIM_INLINE constexpr uint32_t stream_address(uint32_t stream) {
+    return TENSIM_FABRIC_AREA + area::STREAMS + area::STREAM_BYTES * stream;
+}
 }  // namespace tensim::fabric
 
 namespace tt::tt_fabric {

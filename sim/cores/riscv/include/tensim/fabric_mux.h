@@ -72,17 +72,25 @@ struct StreamId {
     uint32_t id;
     TENSIM_INLINE constexpr uint32_t get() const { return id; }
 };
+// A stream is two words, of which each has one side that changes it: what workers add over the NoC, and what the mux adds.
+namespace tensim::fabric {
+TENSIM_INLINE volatile int32_t& told_by_workers(uint32_t stream) {
+    return *reinterpret_cast<volatile int32_t*>(stream_address(stream));
+}
+TENSIM_INLINE volatile int32_t& added_here(uint32_t stream) {
+    return *reinterpret_cast<volatile int32_t*>(stream_address(stream) + 4);
+}
+}  // namespace tensim::fabric
 TENSIM_INLINE int32_t get_ptr_val(uint32_t stream) {
-    return *reinterpret_cast<volatile int32_t*>(tensim::fabric::stream_address(stream));
+    return tensim::fabric::told_by_workers(stream) + tensim::fabric::added_here(stream);
 }
 TENSIM_INLINE void init_ptr_val(uint32_t stream, int32_t value) {
-    *reinterpret_cast<volatile int32_t*>(tensim::fabric::stream_address(stream)) = value;
+    tensim::fabric::told_by_workers(stream) = value;
+    tensim::fabric::added_here(stream) = 0;
 }
 TENSIM_INLINE void init_ptr_val(StreamId stream, int32_t value) { init_ptr_val(stream.id, value); }
-// Workers change the word at the same time: only an increment of the NoC keeps what both add.
 TENSIM_INLINE void increment_local_update_ptr_val(uint32_t stream, int32_t value) {
-    noc_semaphore_inc(get_noc_addr(tensim::fabric::stream_address(stream)), value);
-    noc_async_atomic_barrier();
+    tensim::fabric::added_here(stream) = tensim::fabric::added_here(stream) + value;
 }
 TENSIM_INLINE uint32_t get_stream_reg_write_addr(uint32_t stream) { return tensim::fabric::stream_address(stream); }
 TENSIM_INLINE int32_t pack_value_for_inc_on_write_stream_reg_write(int32_t value) { return value; }

@@ -47,7 +47,7 @@ namespace tensim {
 // Words of a worker's L1 that stand for stream registers of a mux, which add what is written into them.
 TENSIM_INLINE bool is_stream(uint64_t address) {
     uint32_t first = TENSIM_FABRIC_AREA + fabric::area::STREAMS;
-    return uint32_t(address) - first < 4 * fabric::area::MAX_STREAMS;
+    return uint32_t(address) - first < fabric::area::STREAM_BYTES * fabric::area::MAX_STREAMS;
 }
 }  // namespace tensim
 template <InlineWriteDst target = InlineWriteDst::DEFAULT, bool posted = false>
