@@ -145,8 +145,10 @@ class Device:
         return CoreCoord(ReferenceInt(x, c.Reference.WORKER_X, key), ReferenceInt(y, c.Reference.WORKER_Y, key))
 
     def ethernet_core_from_logical_core(self, core: CoreLike) -> CoreCoord:
-        """UsageError: no chip of tensim has ethernet cores yet."""
-        raise UsageError(f"device {self.id} has no ethernet core {tuple(core_coord(core))}: tensim models none")
+        """UsageError: no kernel of a program runs on an Ethernet tile; its router does (`tensim.open_mesh_device`)."""
+        raise UsageError(
+            f"device {self.id} has no ethernet core {tuple(core_coord(core))}: programs run on worker cores"
+        )
 
     def num_banks(self, buffer_type: BufferType) -> int:
         """Banks of a memory: DRAM banks, or worker cores for L1."""

@@ -63,13 +63,13 @@ NOC_COUNTERS = np.dtype(
     [(name, np.int64) for name in (
         "reads_out writes_out atomics_out "  # requests whose response has not come
         "write_flush_at posted_flush_at "  # cycle from which the tails of all writes have left
-        "unused "
+        "padding "
         "writes_unsent posted_unsent"  # writes whose tail has not left yet
     ).split()]
     + [
         ("command_free", np.int64, 4),  # cycle from which a command buffer, READ_BUFFER to ATOMIC_BUFFER, is free
         ("niu_free", np.int64),  # from which the NIU takes the next request: behind the one before and, in packets, multicasts
-        ("unused_too", np.int64, 3),
+        ("padding_behind", np.int64, 3),
         ("trid_reads", np.int64, N_TRIDS),  # as reads_out, by transaction id
         ("trid_writes", np.int64, N_TRIDS),
         ("trid_flush_at", np.int64, N_TRIDS),
@@ -163,7 +163,7 @@ _ADDRESSES = (
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
     "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
-    "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
+    "bank_bytes dram_tile_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end turned_corners l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
     "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "

@@ -102,7 +102,7 @@ class _Cores:
             elif kind == st.LOG_LINK:
                 yield self._link_span(core, start, end, line, target)
             elif kind >= st.LOG_ZONE_BEGIN:
-                yield self._zone(thread, core, slot, kind, start, line, base)
+                yield from self._zone(thread, core, slot, kind, start, line, base)
             elif kind >= st.LOG_LEVEL:
                 index = kind - st.LOG_LEVEL
                 self._newest[core, index, target > 0] = slot, start
@@ -160,12 +160,14 @@ class _Cores:
 
     def _zone(self, thread, core, slot, kind, now, number, base):
         opened = self._zones.setdefault(thread, [])
+        if kind != st.LOG_ZONE_BEGIN and not opened:
+            return  # a binary may end what it has not begun
         if kind == st.LOG_ZONE_BEGIN:
             program = self._chip.line_programs.get(base)
             name = f"zone {number}" if program is None else zone_name(program, number)
             opened.append((next(self._ids), _compact(f"{THREAD_NAMES[slot]} {name}")))
         phase, (identity, name) = ("b", opened[-1]) if kind == st.LOG_ZONE_BEGIN else ("e", opened.pop())
-        return f'{{"ph":"{phase}","cat":"zone","name":{name},"id":{identity},"pid":{core},"tid":{slot},"ts":{now / self._per_us}}}'
+        yield f'{{"ph":"{phase}","cat":"zone","name":{name},"id":{identity},"pid":{core},"tid":{slot},"ts":{now / self._per_us}}}'
 
     def _transfer(self, core, slot, noc, start, end, size, operation, target):
         name = f"{TRANSFER_NAMES[operation]} {self._targets[target]}"

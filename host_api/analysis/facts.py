@@ -12,6 +12,7 @@ import numpy as np
 from tensim.sim import state as st
 from tensim.sim.chip import statistics
 from tensim.sim.cores.slots import BRISC, MATH_SLOT, NCRISC, PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
+from tensim.sim.dram.channel import TICKS
 from tensim.sim.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tensim.sim.chip.launch_work import LaunchWork
 
 MOVERS = (BRISC, NCRISC)
-CHANNEL_TICKS = 256  # per cycle, of a DRAM channel's busy time
 KINDS = ("dram_reads", "l1_reads", "dram_writes", "l1_writes")  # columns of `state.TRAFFIC`
 PARTNER = {  # reason of a wait inside a core's coprocessor -> slot of the thread that ends it
     st.WAIT_DST_FREE: PACK_SLOT,
@@ -159,7 +159,7 @@ class LaunchFacts:
 
     def channel_shares(self) -> NDArray[np.float64]:
         """Share of the time for which each DRAM channel moved data."""
-        return self.work.channels["busy"] / CHANNEL_TICKS / self.cycles
+        return self.work.channels["busy"] / TICKS / self.cycles
 
     def link_shares(self) -> NDArray[np.float64]:
         """Share of the time for which each link moved flits."""

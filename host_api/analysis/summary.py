@@ -40,7 +40,7 @@ class RunFacts:
         self.active_cycles = min(statistics.program_cycles(chip), self.span_cycles)
         self.programs = {}  # kernels -> its works
         for work in self.works:
-            self.programs.setdefault(_signature(chip, work), []).append(work)
+            self.programs.setdefault(_signature(work), []).append(work)
         self.numbers = {id(work): number for number, works in enumerate(self.programs.values()) for work in works}
 
     @functools.cached_property
@@ -71,7 +71,7 @@ class RunFacts:
         return [] if self.facts is None else advice(self.case(self.facts, patterns))
 
 
-def _signature(chip: Chip | Done, work: LaunchWork) -> Hashable:
+def _signature(work: LaunchWork) -> Hashable:
     """What makes launches the same program: their kernels and where these ran."""
     if work.launch is None:
         return ("recorded",)

@@ -174,7 +174,7 @@ def _close_to_roof(facts: LaunchFacts, unit: str, share: float) -> Verdict:
 def _of_chain(facts: LaunchFacts, steps: Sequence[Step]) -> Verdict:
     last, words = steps[-1], _words(facts, steps)
     if last.waits_for is not None:
-        return _dependency(facts, steps, words)
+        return _dependency(steps, words)
     if last.reason == BUSY:
         return _busy(facts, last, words)
     if last.reason == st.WAIT_NOC_ISSUE:
@@ -201,7 +201,7 @@ def _in_words(facts: LaunchFacts, step: Step) -> str:
 
 
 def _resource_of(reason: int) -> str:
-    return "semaphore" if reason == st.WAIT_SEMAPHORE else "circular_buffer"
+    return {st.WAIT_SEMAPHORE: "semaphore", st.WAIT_COPROCESSOR: "coprocessor"}.get(reason, "circular_buffer")
 
 
 def _busy(facts: LaunchFacts, step: Step, words: list[str]) -> Verdict:
@@ -251,7 +251,7 @@ def _memory(facts: LaunchFacts, step: Step, words: list[str]) -> Verdict:
     return Verdict(LATENCY, resource, step.share, text, evidence, words)
 
 
-def _dependency(facts: LaunchFacts, steps: Sequence[Step], words: list[str]) -> Verdict:
+def _dependency(steps: Sequence[Step], words: list[str]) -> Verdict:
     """Threads that wait for each other in turn."""
     first = next(i for i, step in enumerate(steps) if step.row == steps[-1].waits_for)
     loop = steps[first:]

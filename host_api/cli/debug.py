@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tensim.debugger.instruction_trace import InstructionTrace
     from tensim.debugger.prompt import Prompt, Script
     from tensim.results.result import Result
-    from tensim.running.programs import Settings
 
 ENDED = {"ended": "has ended", "failed": "has failed", "left": "was left at a mistake"}
 EPILOG = """Examples:
@@ -93,7 +92,7 @@ def debug(
         raise UsageError("--kernel is for --gdb")
     show = (lambda text: None) if json_to == TO_STDOUT else click.echo
     with contextlib.ExitStack() as stack:
-        traced = _opened_trace(stack, settings, trace)
+        traced = _opened_trace(stack, trace)
         driver = _driver(lines, show, traced) if port is None else _gdb_driver(stack, port, kernel)
         progress = stack.enter_context(progress_bar()) if lines or traced else (lambda text: None)
         from tensim.debugger.run import debug_program
@@ -153,9 +152,7 @@ def _gdb_driver(stack: contextlib.ExitStack, port: int, kernel: str | None) -> G
     return GdbStub(lambda: Connection(accept(server)), kernel, meet)
 
 
-def _opened_trace(
-    stack: contextlib.ExitStack, settings: Settings, trace: tuple[str, str] | None
-) -> InstructionTrace | None:
+def _opened_trace(stack: contextlib.ExitStack, trace: tuple[str, str] | None) -> InstructionTrace | None:
     """The `InstructionTrace` that is asked for."""
     if not trace:
         return None

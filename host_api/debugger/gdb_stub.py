@@ -192,7 +192,7 @@ class GdbStub:
     # --- threads
 
     def threads(self) -> list[int]:
-        """Threads that run the kernel, or have run it."""
+        """Threads that run the kernel."""
         table = self.session.chip.arrays["threads"]
         return [
             int(i)

@@ -17,6 +17,7 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.buffer_commands import look_at_buffer
 from tensim.sim.host.metal_trace import relocated
+from tensim.sim.host.references import argument_lists, resolved
 
 if TYPE_CHECKING:
     from tensim.light_metal.replay import Replay
@@ -25,37 +26,25 @@ if TYPE_CHECKING:
 SHOW_READS = "TT_LIGHT_METAL_SHOW_READS"  # as in tt-metal (docs/hardware/light_metal.md#replay-step-by-step)
 
 
-def _with_references(replay: Replay, record: c.SetRuntimeArgs | c.SetCommonRuntimeArgs) -> Any:
+def _set_args(replay: Replay, record: c.SetRuntimeArgs | c.SetCommonRuntimeArgs) -> Any:
     """Arguments that stand for something of the chip get their values here."""
-    given = (record.args,) if isinstance(record, c.SetCommonRuntimeArgs) else record.args
-    args = [list(words) for words in given]
-    for core, words in enumerate(args):
+    for core, words in enumerate(argument_lists(record)):
         known = {index: key for place, index, _, key in record.references if place == core}
         _refuse_raw_addresses(replay, record.kernel, dict(enumerate(words)), known)
-    for core, index, kind, key in record.references:
-        if core >= len(args) or index >= len(args[core]):
-            raise UsageError(f"the reference to argument {index} of core {core} does not point to an argument")
-        args[core][index] = _value(replay, kind, key, args[core][index])
-    if isinstance(record, c.SetCommonRuntimeArgs):
-        return replay.system.executor.submit(replace(record, args=tuple(args[0])))
-    return replay.system.executor.submit(replace(record, args=tuple(map(tuple, args))))
+    return _with_references(replay, record)
 
 
 def _update_arg(replay: Replay, record: c.UpdateRuntimeArg) -> Any:
     known = replay.system.executor.program(record.program).kernel(record.kernel).references.get(record.core, ())
     others = {index: key for index, _, key in known if index != record.index}
     _refuse_raw_addresses(replay, record.kernel, {} if record.references else {record.index: record.value}, others)
-    for _, _, kind, key in record.references:
-        record = replace(record, value=_value(replay, kind, key, record.value))
-    return replay.system.executor.submit(record)
+    return _with_references(replay, record)
 
 
-def _create_kernel(replay: Replay, record: c.CreateKernel) -> Any:
-    compile_args = list(record.config.compile_args)
-    for _, index, kind, key in record.references:
-        compile_args[index] = _value(replay, kind, key, compile_args[index])
-    config = replace(record.config, compile_args=tuple(compile_args))
-    return replay.system.executor.submit(replace(record, config=config))
+def _with_references(replay: Replay, record: Any) -> Any:
+    executor = replay.system.executor
+    device = next(iter(replay.devices), None) if replay.device is None else replay.device._state
+    return executor.submit(resolved(record, lambda *reference: executor.value_of(device, *reference)))
 
 
 def _refuse_raw_addresses(replay: Replay, kernel: object, words: Mapping[int, int], known: Mapping[int, int]) -> None:
@@ -76,11 +65,6 @@ def _refuse_raw_addresses(replay: Replay, kernel: object, words: Mapping[int, in
             )
 
 
-def _value(replay: Replay, kind: int, key: int, captured: int) -> int:
-    executor = replay.system.executor
-    return executor.value_of(next(iter(executor.devices.values()), None), kind, key, captured)
-
-
 def _read(replay: Replay, record: c.ReadBuffer) -> Any:
     """Bytes beyond `options.kept_reads` would fill the host's memory: those reads take their time only."""
     if record.size == 0:  # the files of other writers read whole buffers
@@ -93,7 +77,8 @@ def _read(replay: Replay, record: c.ReadBuffer) -> Any:
     item = replay.system.executor.submit(replace(record, fetch=fetch))
     replay.reads.append(item)
     if os.environ.get(SHOW_READS) and record.blocking and fetch:
-        print(f"read of buffer {record.buffer}: {np.frombuffer(item.result[:64], '<u4').tolist()} ...")
+        words = np.frombuffer(item.result[: min(64, len(item.result)) // 4 * 4], "<u4")
+        print(f"read of buffer {record.buffer}: {words.tolist()} ...")
     return item
 
 
@@ -167,10 +152,10 @@ def _nothing() -> None:
 HANDLERS: dict[type[c.Command], Callable[[Replay, Any], Any]] = {
     c.CreateDevice: _create_device,
     c.StartFabric: _start_fabric,
-    c.SetRuntimeArgs: _with_references,
-    c.SetCommonRuntimeArgs: _with_references,
+    c.SetRuntimeArgs: _set_args,
+    c.SetCommonRuntimeArgs: _set_args,
     c.UpdateRuntimeArg: _update_arg,
-    c.CreateKernel: _create_kernel,
+    c.CreateKernel: _with_references,
     c.ReadBuffer: _read,
     c.CompareBuffer: _compare,
     c.LoadTrace: _load_trace,

@@ -29,6 +29,7 @@ from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
+from tensim.sim.host.references import WITH_REFERENCES, argument_lists, resolved
 from tensim.traces.flatbuffers.schema import light_metal_schema_bytes
 from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.read import Decoder, Names
@@ -170,17 +171,18 @@ class _Saver:
 def _check_addresses(info: ProgramInfo, first: TrialBuild, second: TrialBuild) -> None:
     """Two builds over buffers at other addresses differ in references only."""
     for (a, _), (b, _) in zip(first.build[2], second.build[2], strict=True):
-        if isinstance(a, c.SetRuntimeArgs | c.SetCommonRuntimeArgs) and _plain(a) != _plain(b):
+        if isinstance(a, WITH_REFERENCES) and _plain(a) != _plain(b):
             raise UsageError(
                 f"program {info.name} passes a buffer's address as a plain number, which a file cannot correct",
-                hint="pass the buffer or its .address unchanged as a runtime argument; kernels can compute with it",
+                hint="pass the buffer or its .address unchanged as an argument; kernels can compute with it",
             )
 
 
 def _plain(record: Any) -> list[int]:
     """Arguments that stand for nothing, by place."""
-    lists = [record.args] if isinstance(record, c.SetCommonRuntimeArgs) else record.args
-    known = {(core, index) for core, index, _, _ in record.references}
+    lists, known = argument_lists(record), {(core, index) for core, index, _, _ in record.references}
+    if isinstance(record, c.UpdateRuntimeArg):  # its list has one argument, whatever its index
+        return [] if known else lists[0]
     return [w for core, words in enumerate(lists) for index, w in enumerate(words) if (core, index) not in known]
 
 
@@ -308,8 +310,8 @@ class _Recipe:
                 program = Program()
                 names.set(node.global_id, program.id)
             else:
-                _submit(decoder, node)
-        program.decoder = decoder  # knows the names of its kernels, for rebinding
+                _submit(decoder, node, device)
+        program.decoder, program.built_on = decoder, device  # for rebinding: it knows the names of its kernels
         return program
 
     def rebinder(self, node: Any) -> Callable[..., None]:
@@ -318,7 +320,7 @@ class _Recipe:
 
         def rebind(program: Any, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
             for command in self._nodes(node, program.decoder.names, inputs, outputs):
-                _submit(program.decoder, command)
+                _submit(program.decoder, command, program.built_on)
 
         return rebind
 
@@ -341,7 +343,7 @@ def _no_kernel(file_name: str) -> NoReturn:
     )
 
 
-def _submit(decoder: Decoder, node: Any) -> None:
+def _submit(decoder: Decoder, node: Any, device: MetalDevice) -> None:
     """Carry out a command with the addresses that its references have now."""
     try:
         record = decoder.record(node)
@@ -352,16 +354,7 @@ def _submit(decoder: Decoder, node: Any) -> None:
             hint="the file is damaged: save it again",
             where=where,
         ) from error
-    if isinstance(record, c.SetRuntimeArgs | c.SetCommonRuntimeArgs):
-        record = _with_addresses(record)
+    if isinstance(record, WITH_REFERENCES):
+        value_of = metal.current_system().executor.value_of
+        record = resolved(record, lambda *reference: value_of(device._state, *reference))
     decoder.created_as(node, metal.submit(record))
-
-
-def _with_addresses(record: Any) -> Any:
-    common = isinstance(record, c.SetCommonRuntimeArgs)
-    args = [list(words) for words in ([record.args] if common else record.args)]
-    buffers = metal.current_system().executor.buffers
-    for core, index, kind, key in record.references:
-        if kind == c.Reference.BUFFER_ADDRESS:
-            args[core][index] = buffers[key].address
-    return type(record)(**{**vars(record), "args": tuple(args[0]) if common else tuple(map(tuple, args))})

@@ -39,22 +39,22 @@ Reading: TypeAlias = Callable[[Any], np.ndarray]  # of an open chip
 REDUCTIONS: dict[Any, Callable[..., Any]] = {"sum": np.sum, "min": np.min, "max": np.max, "avg": np.mean}
 
 
-def _threads(device: Any, values: np.ndarray) -> np.ndarray:
+def _threads(values: np.ndarray) -> np.ndarray:
     """Values of every thread as (workers, threads of a core)."""
     return values.reshape(-1, THREADS_PER_CORE)
 
 
 def _busy(thread: int) -> Reading:
-    return lambda device: _threads(device, device.chip.work["busy"])[:, thread]
+    return lambda device: _threads(device.chip.work["busy"])[:, thread]
 
 
 def _stalls(first: int, end: int) -> Reading:
     """Cycles that the threads of a core waited, for reasons `first` to `end` of `tensim.sim.state`."""
-    return lambda device: _threads(device, device.chip.work["stalls"][:, first:end].sum(axis=1)).sum(axis=1)
+    return lambda device: _threads(device.chip.work["stalls"][:, first:end].sum(axis=1)).sum(axis=1)
 
 
 def _operations(device: Any) -> np.ndarray:
-    return _threads(device, device.chip.work["operations"]).sum(axis=1)
+    return _threads(device.chip.work["operations"]).sum(axis=1)
 
 
 def _links(noc: int, field: str, kind: Any = slice(None)) -> Reading:

@@ -221,7 +221,10 @@ class SimAccelerator(Device):
         return Capabilities()
 
     def peak_flops(self, dtype: object, fidelity: str = "HiFi4") -> float:
-        """Floating-point operations a second of all worker cores together (docs/hardware/tensix.md#matmul-limits)."""
+        """Floating-point operations a second of all worker cores together (docs/hardware/tensix.md#matmul-limits).
+
+        The matrix unit takes every `dtype` at the speed of its `fidelity`.
+        """
         if fidelity not in FLOPS_PER_CYCLE:
             raise UsageError(f"there is no fidelity {fidelity!r}", hint=", ".join(FLOPS_PER_CYCLE))
         columns, rows = self.arch.grid

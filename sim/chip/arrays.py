@@ -86,6 +86,7 @@ class MachineArrays:
             m[field] = round(arch[key] * scale)
         m["flit_bytes"], m["max_packet"] = arch["noc.flit_bytes"], arch["noc.max_packet_bytes"]
         m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes
+        m["dram_tile_bytes"] = arch["dram.banks_per_tile"] * arch.dram_bank_bytes
         m["trace_start"] = arch.dram_bank_bytes
         m["reserved_end"], m["user_base"] = arch["l1.reserved_end"], arch.l1_user_base
         m["self_at"] = self.address
@@ -318,7 +319,7 @@ class MachineArrays:
         self["event_heap"][:] = NEVER
         self.place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
         self.place("packets", np.zeros(0, PACKET_DTYPE))
-        counts = {name: links[name].copy() for name in ("flits", "packets", "stall")}
+        counts = {name: links[name].copy() for name in ("flits", "packets", "stall", "longest", "waiter")}
         self.make_idle("links", "vcs")
         for name, count in counts.items():
             links[name] = count

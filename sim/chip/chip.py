@@ -204,7 +204,8 @@ class Chip:
         self.machine["stop"] = st.STOP_EMPTY
         self.arrays["threads"]["state"] = st.IDLE
         self.arrays["threads"]["in_event_heap"] = 0
-        self.arrays["cores"]["semaphore_waiters"] = 0
+        for name in ("semaphore_waiters", "linked_noc0", "linked_noc1"):
+            self.arrays["cores"][name] = 0
         self.arrays["noc_words"][:] = 0
         self.arrays["traffic"][:] = 0
         self.arrays["tiles"]["open_writes"] = -1

@@ -6,7 +6,7 @@ from tensim.sim import state as st
 from tensim.sim.chip.deadlock import wait_for_graph
 from tensim.sim.chip.places import thread_place
 from tensim.sim.cores.checks.faults import FIRST
-from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from tensim.sim.cores.faults import FRONT_END_FAULTS, MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.cores.operations import Op, unknown_value
 from tensim.sim.cores.slots import THREADS_PER_CORE
@@ -50,7 +50,8 @@ def fault(chip):
     elif code == Fault.UNORDERED_WRITERS:
         where["other"] = thread_place(chip, c)
     text = describe(chip, code, a, b, c, message)
-    if code in SIMULATOR_FAULTS:
+    of_binary = thread >= 0 and int(chip.arrays["threads"][thread]["riscv"]) != 0
+    if code in SIMULATOR_FAULTS or (code in FRONT_END_FAULTS and not of_binary):
         return SimulatorError(text, where=where)
     return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower())
 

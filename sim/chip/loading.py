@@ -259,7 +259,7 @@ class ProgramLoader:
         """(threads, core by core, then for each what `reset_threads` wants of its lines)."""
         compile_args = np.array([*kernel.compile_args, 0], np.int64)
         cores, slots = np.array(kernel.cores, np.int64), self._slots(kernel)
-        words = self._core_words(launch, kernel, cores, self._common_words(kernel, compile_args))
+        words = self._core_words(launch, cores, self._common_words(kernel, compile_args))
         args, table, frames, lines = _by_length(kernel), self._arrays["threads"], [], []
         for slot in slots:
             threads, program = cores * THREADS_PER_CORE + slot, kernel.compiled.on(slot)
@@ -317,7 +317,7 @@ class ProgramLoader:
             np.ascontiguousarray(np.roll(table, -worker, axis=1)) for worker in range(self._arrays.n_workers)
         ]
 
-    def _core_words(self, launch, kernel, cores, common_words):
+    def _core_words(self, launch, cores, common_words):
         """The context block of each core as far as it is the same for all threads that a kernel has there."""
         words, machine, (x0, y0) = (
             common_words[None].repeat(len(cores), 0),

@@ -93,6 +93,8 @@ class Stream:
 
     def _slice(self, value, extra):
         """Rows and columns of the tile before: a value of a text, or lines of their own."""
+        if self._tile is None:
+            return []  # of no tile: what a binary posts may be anything
         entry, content = self._tile
         self._tile = None
         text = shown_tile(entry, content, value, extra)

@@ -3,8 +3,10 @@
 Source: docs/hardware/kernel_api.md#barriers.
 """
 
+from tensim.sim.cores.domains import known, mask_of, within
+from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.operations import Barrier
-from tensim.sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
+from tensim.sim.cores.threads import OPERATION_END, argument, charge, charge_stall, fail, park, wake, wake_to_retry
 from tensim.sim.cores.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
@@ -21,6 +23,9 @@ from tensim.sim.state import (
     threads_of,
     traffic_of,
 )
+
+BARRIERS = mask_of(Barrier)
+OF_ONE_ID = mask_of((Barrier.READ_TRID, Barrier.WRITE_TRID, Barrier.WRITE_FLUSHED_TRID))
 
 
 @compiled()
@@ -59,7 +64,10 @@ def barrier(m, thread, now):
     """noc_async_*_barrier and *_flushed."""
     t = threads_of(m)[thread]
     kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
-    if not valid_noc(m, thread, noc, trid):
+    if not (known(m, thread, 0, BARRIERS) and valid_noc(m, thread, noc, trid)):
+        return -1
+    if trid < 0 and within(OF_ONE_ID, kind):
+        fail(m, thread, Fault.TRID_RANGE, trid, 0, 0)
         return -1
     traffic = traffic_of(m)[thread]
     if kind == Barrier.READ or kind == Barrier.READ_TRID:
@@ -104,6 +112,9 @@ def reads_ended(m, thread):
     t = threads_of(m)[thread]
     noc, trid = argument(t, 0), argument(t, 1)
     if not valid_noc(m, thread, noc, trid):
+        return -1
+    if trid < 0:
+        fail(m, thread, Fault.TRID_RANGE, trid, 0, 0)
         return -1
     if barrier_open(m, thread, Barrier.READ_TRID, noc, trid) > 0:
         return 0

@@ -285,7 +285,7 @@ def wake_producers(m, core, row, now):
 
 
 @compiled()
-def poll_pages(m, thread, now, front):
+def poll_pages(m, thread, front):
     """cb_pages_available_at_front / cb_pages_reservable_at_back: 0 or 1 (never blocks), or -1 after a fault."""
     t = threads_of(m)[thread]
     row = checked_row(m, thread, argument(t, 0), argument(t, 1))

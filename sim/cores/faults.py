@@ -33,6 +33,7 @@ class Fault(IntEnum):
     TRID_RANGE = 27
     NOC_RANGE = 28
     TILE_OUTSIDE_CB = 29
+    UNKNOWN_INSTRUCTION = 30
     LINKED_OPEN = 31
     PAGE_SIZE = 32
     TRACE_REGION = 33
@@ -118,6 +119,7 @@ MESSAGES = {
     "exponents or two integers (docs/hardware/numerics.md#products)",
     Fault.UNKNOWN_FUNCTION: "unknown function {a} of the vector unit; there are {b} with as many operands",
     Fault.UNKNOWN_VALUE: "{message}",
+    Fault.UNKNOWN_INSTRUCTION: "a series of instruction {a} of the coprocessor; there are {b}",
     Fault.INTEGER_OPERANDS: "operands of formats {a} and {b}: the matrix unit computes with numbers, and of integers it multiplies "
     "tiles of 8 bits alone (docs/hardware/numerics.md#products)",
     Fault.UNKNOWN_FORMAT: "the vector unit has no such call for data format {a} (with {b}); "
@@ -141,4 +143,5 @@ MESSAGES = {
     Fault.DIVISION_BY_ZERO: "{a} is divided by zero, of which C++ says nothing and RISC-V that the quotient is all ones",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
-SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION, Fault.COPROCESSOR_LOST}
+SIMULATOR_FAULTS = {Fault.COPROCESSOR_LOST}
+FRONT_END_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION}  # the simulator's, unless a binary asks for it

@@ -5,7 +5,10 @@ arguments.  Kernel front ends produce these records; the machine models consume 
 Arguments are listed behind each opcode in the order of the context words `ARG0...`.
 """
 
+from collections.abc import Iterable
 from enum import IntEnum
+
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, UNPACK_SLOT
 
 
 class Op(IntEnum):
@@ -79,6 +82,20 @@ FIRST_DST_CALL, LAST_DST_CALL = Op.DST_ACQUIRE, Op.DST_RELEASE
 FIRST_UNPACK, LAST_UNPACK = Op.UNPACK_A, Op.UNPACK_REUSE
 FIRST_MATH, LAST_MATH = Op.MATH_COPY, Op.SFPU_REDUCE
 FIRST_COMPUTE, LAST_COMPUTE = Op.DST_ACQUIRE, Op.TT_INSTRUCTION  # all that compute threads alone can post
+OF_ONE_THREAD = {  # of a compute core's three
+    UNPACK_SLOT: range(FIRST_UNPACK, LAST_UNPACK + 1),
+    MATH_SLOT: (Op.DST_ACQUIRE, Op.DST_COMMIT, *range(FIRST_MATH, LAST_MATH + 1)),
+    PACK_SLOT: (Op.DST_WAIT, Op.DST_RELEASE, Op.PACK),
+}
+
+
+def belongs(op, slot):
+    """Whether a thread of the slot has the operation."""
+    if slot < FIRST_COMPUTE_SLOT:
+        return not FIRST_COMPUTE <= op <= LAST_COMPUTE
+    if FIRST_NOC_CALL <= op <= LAST_NOC_CALL:
+        return False
+    return not any(op in theirs for other, theirs in OF_ONE_THREAD.items() if other != slot)
 
 
 class Barrier(IntEnum):
@@ -91,6 +108,13 @@ class Barrier(IntEnum):
     READ_TRID = 6
     WRITE_TRID = 7
     WRITE_FLUSHED_TRID = 8
+
+
+class SavedBuffer(IntEnum):
+    """Command buffers that a thread sets once for its calls `with_state`; numbers as in `tensim.sim.state`."""
+
+    READ = 0
+    WRITE = 1
 
 
 class Issue(IntEnum):
@@ -156,7 +180,9 @@ OPERATION_TILES = ((32, 32), (16, 32))
 
 
 # What the arguments of compute operations may be, by their place; any other value stops the kernel
-DOMAINS = {
+DOMAINS: dict[Op, dict[int, Iterable[IntEnum]]] = {
+    Op.NOC_BARRIER: {0: Barrier},
+    Op.NOC_SET_STATE: {0: SavedBuffer},
     Op.UNPACK_AB: {4: Bcast},
     Op.UNPACK_REUSE: {2: (Reuse.DEST_TO_SRCA, Reuse.DEST_TO_SRCB)},
     Op.MATH_COPY: {1: Bcast},

@@ -12,7 +12,7 @@ from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import format_kind
 from tensim.sim.cores.print_log import MORE, PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, THREADS_PER_CORE
-from tensim.sim.cores.tensix.queue_state import DRAIN, NOT_FINITE, queues_of, source_formats_of, source_place
+from tensim.sim.cores.tensix.queue_state import DRAIN, DST_TILES, NOT_FINITE, queues_of, source_formats_of, source_place
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
@@ -80,7 +80,7 @@ def print_buffer_tile(m, thread, now, index, tile, pointer, width):
         if cb[row].pages != 0:
             found, datums = cb[row].tile_size, cb[row].tile_hw
             extra = cb[row].format | datums << 8 | width << 24
-            address = circular_buffer_words(m, row)[column] + tile * found
+            address = circular_buffer_words(m, row)[column] + min(tile, m.l1_size) * found
             if tile < 0 or address < 0 or address + found > m.l1_size:
                 found = OUTSIDE
             elif m.data_on == 0:
@@ -108,7 +108,7 @@ def print_dst_tile(m, thread, now, tile):
             call_model(m.run_at, m.self_at, DRAIN, t.core)
         place = ((record.dst_acquired - 1) % record.sections) * record.capacity + tile
         if (record.fresh >> place) & 1 == 0:
-            address = m.dst_at + WORD * (t.core * 16 + place) * TILE_DATUMS
+            address = m.dst_at + WORD * (t.core * DST_TILES + place) * TILE_DATUMS
         if m.data_on == EXACT:
             kind = dst_kind(queues_of(m)[t.core], place)
         elif format_kind(source_formats_of(m)[source_place(t.core, 0, record.bank_a)] & ~NOT_FINITE) >= INTEGER:

@@ -5,10 +5,11 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
-from tensim.sim.engine.memory import call_model, load_u32
+from tensim.sim.engine.memory import call_model, lies_within, load_u32
 from tensim.sim.state import PARKED, WAIT_SEMAPHORE, cores_of, semaphore_writers_of, threads_of, traffic_of
 
 WAIT_EQUAL, WAIT_MIN = 0, 1
+WORD = 4  # bytes that a thread polls
 
 
 @compiled()
@@ -33,7 +34,8 @@ def l1_changed(m, core, address, size, now, by):
     for slot in range(THREADS_PER_CORE):
         index = core * THREADS_PER_CORE + slot
         t = threads_of(m)[index]
-        if t.state == PARKED and t.wait == WAIT_SEMAPHORE and address <= t.wait_a < address + size:
+        changes = address < t.wait_a + WORD and t.wait_a < address + size
+        if changes and t.state == PARKED and t.wait == WAIT_SEMAPHORE:
             if semaphore_holds(m, t):
                 cores_of(m)[core].semaphore_waiters -= 1
                 traffic_of(m)[index].woken_by = by + 1
@@ -45,7 +47,7 @@ def semaphore_wait(m, thread, now, mode):
     """noc_semaphore_wait / _wait_min: poll a word of the core's own L1."""
     t = threads_of(m)[thread]
     address = argument(t, 0)
-    if address % 4 != 0 or address < 0 or address + 4 > m.l1_size:
+    if address % WORD != 0 or not lies_within(address, WORD, m.l1_size):
         fail(m, thread, Fault.SEMAPHORE_RANGE, address, 0, 0)
         return -1
     t.wait_a, t.wait_b, t.wait_c = address, argument(t, 1) & 0xFFFFFFFF, mode

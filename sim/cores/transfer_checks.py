@@ -9,6 +9,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lies_within
 from tensim.sim.noc.packet_state import DYNAMIC_VC, STATIC_VCS
 from tensim.sim.state import (
     ATOMIC,
@@ -41,7 +42,7 @@ def tile_at(m, thread, noc_address):
 @compiled()
 def check_l1(m, thread, core, address, size, is_write):
     """True when [address, address + size) is usable L1 of `core`."""
-    if address < 0 or size < 0 or address + size > m.l1_size:
+    if not lies_within(address, size, m.l1_size):
         fail(m, thread, Fault.L1_RANGE, address, size, core)
         return False
     if is_write and address < m.reserved_end:
@@ -56,7 +57,7 @@ def check_target(m, thread, tile, offset, size, is_write):
     if tiles_of(m)[tile].kind == TILE_WORKER:
         return check_l1(m, thread, tiles_of(m)[tile].index, offset, size, is_write)
     bank, inside = bank_of(m, tile, offset), offset % m.bank_bytes
-    if offset < 0 or bank >= m.n_channels or inside + size > m.bank_bytes:
+    if not (0 <= offset < m.dram_tile_bytes and lies_within(inside, size, m.bank_bytes)):
         fail(m, thread, Fault.DRAM_RANGE, inside, size, bank)
         return False
     if is_write and inside + size > m.trace_start:

@@ -34,7 +34,7 @@ TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "bus_free write_free gap_begin gap_end writing written activate_at "
-        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied drained phase"
+        "read_bytes write_bytes row_hits row_misses busy waited longest waiter supplied drained phase"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
@@ -147,11 +147,9 @@ def occupy(channel, p, free, ready, ticks, closed):
     behind = (start + channel.phase) % p.refresh_interval
     if behind < closed:
         start += closed - behind
-        channel.refreshes += 1
     end = start + ticks
     if closed > 0 and not in_one_interval(channel, p, start, end):
         end += closed
-        channel.refreshes += 1
     return start, end
 
 
@@ -189,14 +187,12 @@ def pass_refresh(channel, bank, p, number, slot, end, ticks, is_write):
         due += p.set_refresh_interval
     elif due > bank.due:
         bank.free = max(due, bank.used) + closed
-        channel.refreshes += 1
     bank.due = max(due, bank.due)
     start = max(slot, bank.free)
     end = max(end, start + ticks)
     if end >= bank.due + p.set_refresh_interval:
         bank.due += p.set_refresh_interval
         bank.free = end = end + closed
-        channel.refreshes += 1
     elif start > slot:
         bank.free = end
     bank.used = max(bank.used, end)

@@ -8,9 +8,15 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
-from tensim.sim.engine.compiled import Intrinsic, arrayobj, cgutils, ir, types
+from tensim.sim.engine.compiled import Intrinsic, arrayobj, cgutils, compiled, ir, types
 
 CACHE_LINE = 64  # bytes
+
+
+@compiled(inline="always")
+def lies_within(address, size, end):
+    """Whether `size` bytes from `address` on lie between 0 and `end`; both may be any numbers, whose sum has no room in 64 bits."""
+    return 0 <= address and 0 <= size <= end and address <= end - size
 
 
 def in_cache_lines(fields):

@@ -19,7 +19,7 @@ class Allocator:
         self.base = round_up(base, alignment)
         self.limit = max(limit // alignment * alignment, self.base)
         self._free = [(self.base, self.limit)] if self.limit > self.base else []
-        self._used = {}  # address -> [size, owners]
+        self._used = {}  # address -> size
 
     def allocate(self, per_bank, total=None, bottom_up=None):
         """Address of `per_bank` bytes in each bank.  ProgramError when no gap is large enough."""

@@ -41,7 +41,7 @@ def create_device(executor, r):
     chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed, r.check)
     executor.host.use_costs(arch)
     executor.host.charge("call")
-    executor.env.run_to(executor.host.now_fs)
+    executor.catch_up()
     if executor.system.topology is None:
         executor.system.topology = topology_of(executor.env, f"cards({MAX_CHIPS})", arch)
     device = executor.devices[r.device] = Device(r, arch, chip, executor.system)

@@ -103,11 +103,13 @@ def _follow(executor, event, parts, first):
     """The event happens with the first or the last of its parts, and fails as those that it needs do."""
     ends = [part.done for part in parts]
     yield executor.env.any_of(ends) if first else executor.env.all_of(ends)
-    over = sorted((part for part in parts if part.done.processed), key=lambda part: part.time)
+    # a part that has been recorded once more since has another time, or none yet: what ended then ends now
+    times = {part: part.time if part.done is done else executor.env.now for part, done in zip(parts, ends, strict=True)}
+    over = sorted((part for part, done in zip(parts, ends, strict=True) if done.processed), key=times.__getitem__)
     event.known = Knowledge()
     for part in over[:1] if first else over:
         event.known.join(part.known)
-    event.happen(over[0 if first else -1].time, failure_of(over[:1] if first else over))
+    event.happen(times[over[0 if first else -1]], failure_of(over[:1] if first else over))
 
 
 def signal_event(executor, r):

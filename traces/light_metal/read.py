@@ -7,6 +7,7 @@ a replay can stand beside live objects and other replays.
 import json
 
 from tensim.sim.arch.loader import described_arch
+from tensim.sim.engine.limits import MAX_RUNTIME_ARGS
 from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.light_metal.kernels import KernelReader, check_source
@@ -196,6 +197,10 @@ def _create_kernel(d, n):
 def _args_shared(d, n):
     program, kernel = d.kernel_handle(n)
     cores, references = cores_of(n.core_spec), d.references(n.references)
+    count = 0 if n.args is None else len(n.args)
+    if count > MAX_RUNTIME_ARGS or len(references) > count:  # each core gets them
+        why = f"{count} runtime arguments with {len(references)} references; a kernel has at most {MAX_RUNTIME_ARGS}"
+        raise BinaryError(why, where=place_of(n, "args"))
     everywhere = tuple((i, *reference[1:]) for i in range(len(cores)) for reference in references)
     return c.SetRuntimeArgs(program, kernel, cores, (integers(n.args),) * len(cores), everywhere)
 

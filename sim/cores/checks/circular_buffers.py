@@ -95,7 +95,7 @@ def check_ends(m, b, thread, op, index, pages, available, capacity):
 
 
 @compiled()
-def check_tiles(m, s, thread, index, tile, last, width):
+def check_tiles(m, s, thread, index, last, width):
     """Refuse to unpack tiles, up to number `last`, beyond what was waited for; width > 0: from rows of so many tiles."""
     core = threads_of(m)[thread].core
     if not configured(m, core, index):
@@ -119,28 +119,28 @@ def check_unpack(m, s, thread):
     t = threads_of(m)[thread]
     if t.operation == Op.UNPACK_MATMUL:
         ct, rt, kt = argument(t, 4), argument(t, 5), argument(t, 6)
-        check_tiles(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 2) + (rt - 1) * kt, 0)
-        check_tiles(m, s, thread, argument(t, 1), argument(t, 3), argument(t, 3) + ct - 1, 0)
+        check_tiles(m, s, thread, argument(t, 0), argument(t, 2) + (rt - 1) * kt, 0)
+        check_tiles(m, s, thread, argument(t, 1), argument(t, 3) + ct - 1, 0)
     elif t.operation == Op.UNPACK_AB:
-        check_tiles(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 2), 0)
-        check_tiles(m, s, thread, argument(t, 1), argument(t, 3), argument(t, 3), 0)
+        check_tiles(m, s, thread, argument(t, 0), argument(t, 2), 0)
+        check_tiles(m, s, thread, argument(t, 1), argument(t, 3), 0)
     elif t.operation == Op.UNPACK_A:
-        check_tiles(m, s, thread, argument(t, 0), argument(t, 1), argument(t, 1) + argument(t, 4) - 1, argument(t, 3))
+        check_tiles(m, s, thread, argument(t, 0), argument(t, 1) + argument(t, 4) - 1, argument(t, 3))
     else:
-        check_tiles(m, s, thread, argument(t, 0), argument(t, 1), argument(t, 1), 0)
+        check_tiles(m, s, thread, argument(t, 0), argument(t, 1), 0)
 
 
 # --- transfers from and to pages
 
 
 @compiled(inline="always")
-def within(start, size, pointer, length, base, whole):
-    """Whether bytes lie among the `length` ones from `pointer` on, in a ring of `whole` bytes from `base`."""
+def within(start, size, pointer, length, whole):
+    """Whether bytes lie among the `length` ones from `pointer` on, in a ring of `whole` bytes."""
     return (start - pointer) % whole + size <= length
 
 
 @compiled(inline="always")
-def meets(start, size, pointer, length, base, whole):
+def meets(start, size, pointer, length, whole):
     """Whether any of the bytes lies there."""
     offset = (start - pointer) % whole
     return length > 0 and (offset < length or offset + size > whole)
@@ -153,17 +153,17 @@ READING, WRITING, ARRIVING = 0, 1, 2  # NoC read to L1, NoC write from L1, arriv
 def page_fault(m, s, core, index, start, size, what):
     """What the state of a circular buffer of `core` has against a transfer of bytes that lie in it; 0: nothing."""
     cb, row, b = circular_buffers_of(m), row_of(core, index), buffer_of(s, core, index)
-    base, whole = cb[row].base, cb[row].size
+    whole = cb[row].size
     page, (write_at, read_at) = cb[row].page_size, pointers_of(m, row)
     reserved = max(cb[row].reserved, b.polled) * page
     available = (cb[row].received - cb[row].acked) * page
-    if within(start, size, write_at, reserved, base, whole):
+    if within(start, size, write_at, reserved, whole):
         return 0
     if what == READING:
-        return 0 if within(start, size, read_at, b.waited * page, base, whole) else Check.CB_READ_UNRESERVED
+        return 0 if within(start, size, read_at, b.waited * page, whole) else Check.CB_READ_UNRESERVED
     if what == WRITING:
-        return 0 if within(start, size, read_at, available, base, whole) else Check.CB_SOURCE_FREE
-    return Check.CB_OVERWRITTEN if meets(start, size, read_at, available, base, whole) else 0
+        return 0 if within(start, size, read_at, available, whole) else Check.CB_SOURCE_FREE
+    return Check.CB_OVERWRITTEN if meets(start, size, read_at, available, whole) else 0
 
 
 @compiled()

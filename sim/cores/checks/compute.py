@@ -14,7 +14,7 @@ from tensim.sim.cores.tensix.source_banks import bank_free, bank_ready
 from tensim.sim.cores.tensix.unpack import matmul_position
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_u8, store_8
+from tensim.sim.engine.memory import lies_within, load_u8, store_8
 from tensim.sim.state import circular_buffers_of, cores_of, threads_of
 
 ALL, FIRST_ROW, FIRST_COLUMN, FIRST_DATUM, FACE_ROWS = range(5)  # of a tile: what an operation looks at
@@ -32,6 +32,12 @@ def part_of(bcast):
     return FIRST_DATUM if bcast == Bcast.SCALAR else ALL
 
 
+@compiled(inline="always")
+def l1_state(m, states, start, size):
+    """State of bytes of L1; what lies outside the operation itself refuses."""
+    return state_of(states, start, size) if lies_within(start, size, m.l1_size) else WRITTEN
+
+
 @compiled()
 def tile_state(m, s, thread, index, tile, width, part):
     """State of a tile of a circular buffer that is unpacked now."""
@@ -43,18 +49,18 @@ def tile_state(m, s, thread, index, tile, width, part):
         row_bytes = size // TILE_SIDE
         first = base + tile // width * TILE_SIDE * row_bytes * width + tile % width * row_bytes
         for i in range(TILE_SIDE):
-            found = state_of(states, first + i * row_bytes * width, row_bytes)
+            found = l1_state(m, states, first + i * row_bytes * width, row_bytes)
             state = UNWRITTEN if min(found, state) == UNWRITTEN else max(found, state)
     else:
         first = base + tile * cb[row].page_size
         face = size // FACES
         if part == ALL or part == FIRST_COLUMN:
-            state = state_of(states, first, size)
+            state = l1_state(m, states, first, size)
         elif part == FIRST_DATUM:
-            state = state_of(states, first, 1)
+            state = l1_state(m, states, first, 1)
         else:
             for i in range(FACES if part == FACE_ROWS else FACES // 2):
-                found = state_of(states, first + i * face, face // 16)
+                found = l1_state(m, states, first + i * face, face // 16)
                 state = UNWRITTEN if min(found, state) == UNWRITTEN else max(found, state)
     if state == UNWRITTEN:
         state = origin(m, s, thread, threads_of(m)[thread].line, L1_BYTES, first)
@@ -190,7 +196,7 @@ def packed(m, s, thread):
     record = cores_of(m)[t.core]
     if not configured(m, t.core, index) or record.dst_committed <= record.dst_released:
         return
-    if first < 0 or first + tiles > record.capacity:
+    if not lies_within(first, tiles, record.capacity):
         return
     cb, row, states = circular_buffers_of(m), row_of(t.core, index), l1_states(m, s, t.core)
     page = out if out >= 0 else cb[row].packed
@@ -205,11 +211,11 @@ def packed(m, s, thread):
             row_bytes = size // TILE_SIDE
             at = base + (page + i) // untilize * TILE_SIDE * row_bytes * untilize + (page + i) % untilize * row_bytes
             for line in range(TILE_SIDE):
-                if at + row_bytes <= m.l1_size:
+                if lies_within(at + line * row_bytes * untilize, row_bytes, m.l1_size):
                     mark(states, at + line * row_bytes * untilize, row_bytes, state)
         else:
             at = base + (page + i) * cb[row].page_size
             if record.l1_accumulate != 0:
-                state = max(state, state_of(states, at, size))
-            if at + size <= m.l1_size:
+                state = max(state, l1_state(m, states, at, size))
+            if lies_within(at, size, m.l1_size):
                 mark(states, at, size, state)

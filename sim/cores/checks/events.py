@@ -18,6 +18,7 @@ from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import check_load, l1_states, mark, mark_piece
 from tensim.sim.cores.checks.order import post, settle
 from tensim.sim.cores.checks.races import load, store
+from tensim.sim.cores.checks.refused import refused
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import WRITTEN, shadow_of, thread_of
 from tensim.sim.cores.checks.transfers import increment, inline_write, transaction, transfer
@@ -27,6 +28,7 @@ from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument, fail
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lies_within
 from tensim.sim.state import STOP_ERROR, circular_buffers_of, cores_of, machine_table, threads_of
 
 
@@ -49,7 +51,7 @@ def local_access(m, s, thread):
     t = threads_of(m)[thread]
     if t.operation == Op.STORE:
         check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
-        if s.data != 0 and 0 <= argument(t, 0) < m.l1_size:
+        if s.data != 0 and lies_within(argument(t, 0), argument(t, 2), m.l1_size):
             mark_piece(l1_states(m, s, t.core), argument(t, 0), argument(t, 2))
         store(m, s, thread)
         return
@@ -165,6 +167,8 @@ def check_event(machine, event, now):
     elif op == Op.SPEND:
         if t.riscv != 0:  # it may look at the counters of a circular buffer
             follow_core(s, thread, t.core)
+    elif refused(m, t):
+        return 0
     elif mine.seen != t.operations:
         mine.seen = t.operations
         operation(m, s, thread)

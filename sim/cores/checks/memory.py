@@ -27,7 +27,7 @@ from tensim.sim.cores.checks.shadow import (
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes, load_i64, load_u8, store_8
+from tensim.sim.engine.memory import copy_bytes, lies_within, load_i64, load_u8, store_8
 from tensim.sim.state import TILE_DRAM, bank_of, circular_buffers_of, threads_of, tiles_of
 
 WHOLE_WORD = 0x0101010101010101  # eight granules that are written
@@ -125,7 +125,7 @@ def common_state(states, start, size):
 def check_load(m, s, thread, address, size):
     """Refuse a load of L1 that nobody wrote."""
     core = threads_of(m)[thread].core
-    if 0 <= address and address + size <= m.l1_size:
+    if lies_within(address, size, m.l1_size):
         state = load_u8(l1_states(m, s, core) + address // GRANULE)
         taken = state >= FIRST_ORIGIN and origin_table(s.origins_at)[state - FIRST_ORIGIN].kind >= L1_SENT
         if state == UNWRITTEN or taken:

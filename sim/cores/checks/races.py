@@ -42,7 +42,7 @@ from tensim.sim.cores.checks.shadow import (
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_u8, load_u16, load_u32
+from tensim.sim.engine.memory import lies_within, load_u8, load_u16, load_u32
 from tensim.sim.state import ATOMIC, STOP_ERROR, machine_table, threads_of, transactions_of
 
 CLOCK_SHIFT, LINE_SHIFT = 32, 16
@@ -153,7 +153,7 @@ def spread_bytes(machine, core, start, size):
 @compiled()
 def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
     """A thread, or for it the NoC, reads or `writes` L1 bytes of `core`; see `tensim.sim.cores.checks.clocks` for `clock`."""
-    if size <= 0 or start < 0 or start + size > m.l1_size:
+    if size <= 0 or not lies_within(start, size, m.l1_size):
         return
     end, begin = start + size, start
     while begin < end:
@@ -175,13 +175,13 @@ def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
 def touch_block(m, s, thread, core, number, begin, start, size, clock, line, from_noc, writes):
     """Access a whole block of L1, from `begin` on; whether that is a race.  `start`, `size`: of all that is accessed."""
     block = blocks_of(s, core)[number]
-    mine = access_of(s, thread, clock, line, from_noc)
+    mine = access_of(thread, clock, line, from_noc)
     if block.in_cells == 0 or block.writer != 0 and (block.reader != 0 or not writes):
-        if not is_ordered(m, s, thread, core, start, block.writer):
+        if not is_ordered(s, thread, core, start, block.writer):
             code = Check.RACE_WRITES if writes else Check.RACE_READ
             race(m, s, thread, code, core, start, size, line, block.writer, block.written_at)
             return True
-        if writes and not is_ordered(m, s, thread, core, start, block.reader):
+        if writes and not is_ordered(s, thread, core, start, block.reader):
             race(m, s, thread, Check.RACE_WRITE, core, start, size, line, block.reader, block.read_at)
             return True
     else:
@@ -197,7 +197,7 @@ def touch_block(m, s, thread, core, number, begin, start, size, clock, line, fro
 
 
 @compiled()
-def is_ordered(m, s, thread, place, start, other):
+def is_ordered(s, thread, place, start, other):
     """Whether an access comes before what a thread does now."""
     lane, clock = lane_in(other), other >> CLOCK_SHIFT
     own_noc = lane_of(thread)
@@ -209,7 +209,7 @@ def is_ordered(m, s, thread, place, start, other):
 
 
 @compiled()
-def access_of(s, thread, clock, line, from_noc):
+def access_of(thread, clock, line, from_noc):
     """What cells say of an access of a thread."""
     lane = lane_of(thread)
     if from_noc and thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
@@ -235,7 +235,7 @@ def access(m, s, thread, cells, place, start, end, whole, whole_end, shift, cloc
     own, own_noc, hides = lane_of(thread), lane_of(thread), thread_of(s, thread).hides
     if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
         own_noc = noc_lane_of(thread)
-    mine = access_of(s, thread, clock, line, from_noc)
+    mine = access_of(thread, clock, line, from_noc)
     first, last = start >> CELL_SHIFT, (end - 1) >> CELL_SHIFT
     written, read = mine, mine  # accesses of which the last cells have shown that they come before this one
     for i in range(first, last + 1):
@@ -296,7 +296,7 @@ def word_arrives(m, s, thread, core, address, clock, line, lane):
 @compiled()
 def follow_word(m, s, thread, core, address):
     """Whoever has written or counted a word comes before what a thread does that has waited for it."""
-    if address < 0 or address + WORD > m.l1_size:
+    if not lies_within(address, WORD, m.l1_size):
         return
     n_words = s.n_words
     row = signal_at(s, core, address, True)
@@ -333,7 +333,7 @@ def store(m, s, thread):
     t = threads_of(m)[thread]
     address, value, size = argument(t, 0), argument(t, 1), argument(t, 2)
     clock = tick(m, s, thread)
-    if address < 0 or address + size > m.l1_size:
+    if not lies_within(address, size, m.l1_size):
         return
     if stored(m, t, address, size) != value & ((1 << 8 * size) - 1):
         touch(m, s, thread, t.core, address, size, clock, t.line, False, True)

@@ -25,6 +25,7 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lies_within
 from tensim.sim.state import (
     INLINE,
     READ,
@@ -57,7 +58,7 @@ def multicast(m, s, thread):
     t = threads_of(m)[thread]
     local, address, size, targets, noc = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 6)
     x0, y0, x1, y1 = corners(m, address)
-    if size <= 0 or local < 0 or local + size > m.l1_size or min(x0, x1, y0, y1) < 0:
+    if size <= 0 or not lies_within(local, size, m.l1_size) or min(x0, x1, y0, y1) < 0:
         return
     check_pages(m, s, thread, t.core, local, size, WRITING)
     source_access(m, s, thread, local, size)
@@ -104,7 +105,7 @@ def word(m, s, thread, address, noc):
 def issue_read(m, s, thread, source, local, size):
     """A NoC read."""
     t = threads_of(m)[thread]
-    if size <= 0 or local < 0 or local + size > m.l1_size:
+    if size <= 0 or not lies_within(local, size, m.l1_size):
         return
     thread_of(s, thread).read_line = t.line
     check_pages(m, s, thread, t.core, local, size, READING)
@@ -116,7 +117,7 @@ def issue_read(m, s, thread, source, local, size):
 def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
     """A NoC write to one tile."""
     t = threads_of(m)[thread]
-    if size <= 0 or local < 0 or local + size > m.l1_size:
+    if size <= 0 or not lies_within(local, size, m.l1_size):
         return
     check_pages(m, s, thread, t.core, local, size, WRITING)
     check_buffers(m, s, thread, destination, size)

@@ -69,7 +69,7 @@ STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP, CLEARDVA
 
 
 @compiled()
-def source_valid_at(c, thread, word, now, needs):
+def source_valid_at(c, now, needs):
     """Cycle from which the banks that an instruction of the matrix unit reads can be read."""
     u, at = units_table(c.units_at)[0], now
     if needs & NEEDS_A != 0:
@@ -108,7 +108,7 @@ def matrix_unit_ready_at(c, thread, word, now):
     wolfpine_derived_rates.csv: a thread that steps through Dst is as slow as one beside it that does not).
     """
     u, m = units_table(c.units_at)[0], matrix_of(c)
-    at = max(source_valid_at(c, thread, word, now, matrix_needs(c, thread, word)), u.free[MATRIX])
+    at = max(source_valid_at(c, now, matrix_needs(word)), u.free[MATRIX])
     at = max(at, u.configured[thread])
     if m.holder != thread:
         at = max(at, m.held_until)

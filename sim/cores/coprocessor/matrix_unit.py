@@ -51,7 +51,7 @@ def is_elementwise(code):
 
 
 @compiled()
-def matrix_needs(c, thread, word):
+def matrix_needs(word):
     """Which sources' banks an instruction waits for: NEEDS_A, NEEDS_B (ISA: Wait Gate, in the page of each)."""
     code = word >> 24
     if is_product(code) or is_elementwise(code) or code == GMPOOL:

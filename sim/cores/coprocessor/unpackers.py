@@ -288,7 +288,7 @@ def speed_of(c, bank, unit, data_format, tilize):
 
 
 @compiled()
-def fetch_row(c, datums, exponent, data_format, cut, words):
+def fetch_row(datums, exponent, data_format, cut, words):
     """16 datums at a host address -> words (bits of integers as they are)."""
     bits = block_bits(data_format)
     if bits > 0:
@@ -384,7 +384,7 @@ def unpack(c, unit, thread, word):
     unpackers_table(c.unpackers_at)[0].speed = speed_of(c, bank, unit, data_format, tilize)
     if count > 0:
         in_l1 = (bit_address + 8 * stride * ((count - 1) // row_datums) + bits * row_datums + 7) // 8
-        if in_l1 > c.l1_size + 64 or bit_address // 8 + (count * bits + 7) // 8 > c.l1_size and not tilize:
+        if in_l1 > c.l1_size:
             stop(c, L1_ADDRESS, thread, word, bit_address // 8, count * bits // 8)
             return
     if c.data_on != 0 and count > 0:
@@ -440,7 +440,7 @@ def move(
             if zero:
                 zero_bytes(words, 64)
             else:
-                fetch_row(c, datums, exponent, data_format, cut, words)
+                fetch_row(datums, exponent, data_format, cut, words)
         value = load_u32(words + 4 * lane)
         to = out + i
         row, column = to // COLUMNS, to % COLUMNS

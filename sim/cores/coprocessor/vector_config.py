@@ -105,7 +105,7 @@ def write_template(v, word, d):
 
 
 @compiled()
-def special_register(v, number):
+def special_register(number):
     """Row that SFPMOV reads of the configuration, or -1: reads 0."""
     if number < N_TEMPLATES:
         return TEMPLATES + number

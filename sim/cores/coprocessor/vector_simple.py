@@ -178,7 +178,7 @@ def copy(v, mode, number, operand, target):
     """SFPMOV.  `number`: VC, which names a part of the configuration in one mode."""
     mask = row_at(v, ALL_ON) if mode == 2 else row_at(v, ENABLED)
     if mode & 8:
-        row = special_register(v, number)
+        row = special_register(number)
         if number == RANDOM_NUMBERS:
             numbers = row_at(v, RANDOM)
             move(target, mask, numbers, numbers, numbers, 0)

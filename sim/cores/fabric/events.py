@@ -29,10 +29,11 @@ from tensim.sim.cores.fabric.layout import (
     l1_of,
     receiver_slot,
     routers_of,
+    sender_slot,
     sender_slots,
     transaction_id,
 )
-from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
+from tensim.sim.cores.fabric.link import arrival_key, fits, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
 from tensim.sim.cores.fabric.writes import deliver, follows, forward, increment, write_word
 from tensim.sim.cores.faults import Fault
@@ -152,6 +153,8 @@ def sender_step(m, r, channel, now):
         needed = f.injection_slots if channel == 0 else 1
         note_full(r, free < needed, now)
         if free >= needed and r.sending <= now:
+            if not fits(m, r, l1_of(m, r) + sender_slot(f, r, channel, r.slot_sent[channel])):
+                return 0
             cycles += f.send
             send_packet(m, r, channel, now + f.send)
     elif channel == 0:  # the worker has no slot for another packet, and all have been sent
@@ -192,6 +195,8 @@ def take_packet(m, r, slot, now):
     """Deliver and forward the packet of a receiver slot.  Returns the cycles it takes; 0 when a router ahead has no room."""
     f = fabric_of(m)
     header = l1_of(m, r) + receiver_slot(f, r, slot)
+    if not fits(m, r, header):
+        return 0
     route, ways = load_u32(header + 4 * ROUTE), 0
     for out in range(N_DIRECTIONS):
         if onward(route, r.straight, out) != NOWHERE:

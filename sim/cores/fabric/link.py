@@ -18,8 +18,11 @@ from tensim.sim.cores.fabric.layout import (
     receiver_slot,
     routers_of,
     sender_slot,
+    type_of,
 )
+from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.transactions import log_bytes
+from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
@@ -47,6 +50,16 @@ def tell_peer(m, r, kind, time):
     peer = routers_of(other)[r.peer]
     schedule(other, time, arrival_key(peer.core, kind % KINDS), event_of(r.peer, kind))
     m.limit = min(m.limit, time + fabric_of(m).look_ahead - 1)
+
+
+@compiled()
+def fits(m, r, header):
+    """Whether the payload that a header names has room in a slot; a fault if not.  Anybody may write into slots."""
+    f = fabric_of(m)
+    if payload_of(header) <= f.max_payload:
+        return True
+    fail(m, r.thread, Fault.FABRIC_HEADER, type_of(header), payload_of(header), f.max_payload)
+    return False
 
 
 @compiled()

@@ -105,7 +105,7 @@ def deliver(m, r, slot, time):
     header = l1_of(m, r) + at
     kind, payload, address = type_of(header), payload_of(header), load_i64(header + 4 * ADDRESS)
     value = load_u32(header + 4 * VALUE)
-    if kind < UNICAST_WRITE or kind > SCATTER_WRITE or payload > f.max_payload:
+    if kind < UNICAST_WRITE or kind > SCATTER_WRITE:
         fail(m, r.thread, Fault.FABRIC_HEADER, kind, payload, f.max_payload)
         return -1
     if kind == INLINE_WRITE or kind > INLINE_WRITE and kind < SCATTER_WRITE and payload == 0:

@@ -144,7 +144,7 @@ def unset_arg(block, first, index, line, reason):
     Refused with checks on and outside L1.
     """
     address = first + 4 * index
-    outside = address < 0 or address + 4 > load_i64(block + 8 * ctx.L1_SIZE)
+    outside = not 0 <= address <= load_i64(block + 8 * ctx.L1_SIZE) - 4
     if outside or load_i64(block + 8 * ctx.CHECKED) != 0:
         stop(block, line, reason)
     reads = load_i64(block + 8 * ctx.UNSET_READS)

@@ -1,6 +1,7 @@
 """NoC reads, writes and words of a core: issue, one packet after the other, plain and with a saved state."""
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.domains import known, mask_of
 from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
 from tensim.sim.cores.niu.transactions import (
     buffer_of,
@@ -11,7 +12,7 @@ from tensim.sim.cores.niu.transactions import (
     send_request,
     staging_address,
 )
-from tensim.sim.cores.operations import Issue
+from tensim.sim.cores.operations import Issue, SavedBuffer
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.cores.transfer_checks import (
     check_writers,
@@ -40,6 +41,8 @@ from tensim.sim.state import (
     traffic_of,
     transactions_of,
 )
+
+SAVED = mask_of(SavedBuffer)
 
 
 @compiled(inline="always")
@@ -193,7 +196,9 @@ def noc_write(m, thread, now):
 def set_state(m, thread, now):
     """Program a command buffer's target, size and flags once for the `with_state` calls."""
     t = threads_of(m)[thread]
-    if not (valid_noc(m, thread, argument(t, 3), -1) and valid_vc(m, thread, argument(t, 5))):
+    if not (
+        known(m, thread, 0, SAVED) and valid_noc(m, thread, argument(t, 3), -1) and valid_vc(m, thread, argument(t, 5))
+    ):
         return -1
     saved = saved_call_of(m, thread, argument(t, 3), argument(t, 0))
     saved.address, saved.size, saved.posted = argument(t, 1), argument(t, 2), argument(t, 4)

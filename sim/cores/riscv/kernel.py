@@ -13,12 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from tensim.sim.cores.operations import OPERATION_TILES
+from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, OPERATION_TILES
 from tensim.sim.cores.riscv.cpp_texts import LIBRARY
 from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.riscv.read_arguments import read_arguments
+from tensim.sim.cores.slots import THREAD_NAMES
 from tensim.sim.errors import KernelCompileError, UsageError
 
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
@@ -101,11 +102,7 @@ class CppKernel:
             elves, folders = self.binaries[key], self._quoted_folders
             built = RiscvKernel(self.name, self.file, elves, target.arch, text, folders)
             if found := built.misplaced():
-                operation, place = found
-                raise KernelCompileError(
-                    f"{operation.name} in a compute kernel: only data-movement kernels have the calls that move data over the NoC",
-                    where=place, hint="move the call to the reader or writer kernel",
-                )  # fmt: skip
+                raise _misplaced(*found)
             self._built[key] = built
         return self._built[key]
 
@@ -160,6 +157,14 @@ class CppKernel:
             )
         folders = () if self.budget is not None else self.include_paths
         return llk.builds(builds, parameters, find_tree(folders), self.descriptors)
+
+
+def _misplaced(operation, slot, place):
+    """The error of an operation that its thread has not."""
+    if FIRST_NOC_CALL <= operation <= LAST_NOC_CALL:
+        why = f"{operation.name} in a compute kernel: only data-movement kernels have the calls that move data over the NoC"
+        return KernelCompileError(why, where=place, hint="move the call to the reader or writer kernel")
+    return KernelCompileError(f"{operation.name} on {THREAD_NAMES[slot]}, which has no such operation", where=place)
 
 
 def compile_missing(kernels):

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op
+from tensim.sim.cores.operations import Op, belongs
 from tensim.sim.cores.riscv.cpp_texts import ENTRY
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
 from tensim.sim.cores.riscv.elf import MAX_STRING, Image, load_elf, text_address_of
 from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, TEXT_ROOM, local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
-from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 from tensim.sim.lazy_dataclass import dataclass
 
 
@@ -178,20 +177,19 @@ class RiscvKernel:
         return next(iter(self.programs.values())).entry
 
     def misplaced(self):
-        """(operation, place) of a data-movement call in a compute thread, None when there is none.
+        """(operation, slot, place) of an operation that its thread has not, None when there is none.
 
-        tt-metal declares those calls to data-movement kernels alone; ours share their headers, so the code is looked at.
+        tt-metal declares calls to kernels of one kind alone; ours share their headers, so the code is looked at.
         """
         for slot, program in self.programs.items():
-            if slot < FIRST_COMPUTE_SLOT or program.decoded is None:
+            if program.decoded is None:
                 continue
             records, operands = program.decoded.records, program.decoded.operands
             rows = np.flatnonzero(records & 255 == Code.OPERATION)
             operations = operands[records[rows] >> 32]
-            found = rows[(operations >= FIRST_NOC_CALL) & (operations <= LAST_NOC_CALL)]
-            if len(found):
-                row = int(found[0])
-                return Op(int(operands[records[row] >> 32])), program.place(row)
+            for op in np.unique(operations).tolist():
+                if not belongs(op, slot):
+                    return Op(op), slot, program.place(int(rows[operations == op][0]))
         return None
 
     def not_modelled(self):

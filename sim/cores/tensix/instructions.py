@@ -9,6 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.tensix.source_banks import (
     bank_filled,
     bank_free,
@@ -18,7 +19,7 @@ from tensim.sim.cores.tensix.source_banks import (
     wait_for_free_bank,
     wait_for_ready_bank,
 )
-from tensim.sim.cores.threads import argument, charge
+from tensim.sim.cores.threads import argument, charge, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.state import N_INSTRUCTION_WORDS, UNIT_SLOTS, cores_of, instruction_cycles_of, threads_of, unit_free_of
 
@@ -43,6 +44,7 @@ _BY_UNIT = {
     Unit.MATH: "SETRWC INCRWC MVMUL ELWADD ELWMUL",
 }
 Instruction = IntEnum("Instruction", " ".join(_BY_UNIT.values()), start=0)
+KINDS = len(Instruction)
 UNIT_OF = {Instruction[name]: unit for unit, names in _BY_UNIT.items() for name in names.split()}
 # Instructions whose occupancy the architecture names; all others occupy their unit for one cycle
 SLOW = {
@@ -67,6 +69,9 @@ def instruction(m, thread, now):
     if t.step >= argument(t, 1):
         return now, True
     code = argument(t, 0)
+    if not 0 <= code < KINDS:
+        fail(m, thread, Fault.UNKNOWN_INSTRUCTION, code, KINDS, 0)
+        return -1, False
     core = cores_of(m)[t.core]
     if code == Instruction.SETDVALID:  # a bank becomes valid with what was unpacked last
         if not bank_free(core):

@@ -29,7 +29,7 @@ def in_buffer(m, thread, index, pointer, tile):
     """
     cb, row = circular_buffers_of(m), row_of(threads_of(m)[thread].core, index)
     page, pages = cb[row].page_size, cb[row].pages
-    start, end = pointer + tile * page, cb[row].base + cb[row].size
+    start, end = pointer + min(tile, m.l1_size) * page, cb[row].base + cb[row].size  # a number from a kernel may be any
     if tile < 0 or start + cb[row].tile_size > m.l1_size:
         fail(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, pages)
         return False
@@ -88,7 +88,8 @@ def rows_of_tiles(m, thread, index, tile):
 @compiled()
 def rows_fit(m, pointer, row, tile, width):
     """Whether the rows of a tile lie in L1: row-major data from `pointer` on, `width` tiles wide."""
-    return pointer + (tile // width + 1) * width * circular_buffers_of(m)[row].tile_size <= m.l1_size
+    tiles = (min(tile, m.l1_size) // width + 1) * min(width, m.l1_size)  # numbers from a kernel may be any
+    return pointer + tiles * circular_buffers_of(m)[row].tile_size <= m.l1_size
 
 
 @compiled()

@@ -53,7 +53,7 @@ def holds(m, core, index, first, last):
     cb, row = circular_buffers_of(m), row_of(core, index)
     page, end = cb[row].page_size, cb[row].base + cb[row].size
     fits = cb[row].pages != 0 and page >= cb[row].tile_size
-    return fits and cb[row].read_ptr + (max(first, last) + 1) * page <= end
+    return fits and cb[row].read_ptr + (min(max(first, last), m.l1_size) + 1) * page <= end
 
 
 @compiled()

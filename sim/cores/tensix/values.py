@@ -3,6 +3,7 @@
 Front ends refuse what they know when a kernel is built; what only the running kernel knows comes here.
 """
 
+from tensim.sim.cores.domains import known, mask_of, within
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.sfpu import check_complete
 from tensim.sim.cores.numerics.sfpu_functions import CASTS, INTEGERS, NUMBERS, SfpuUnary
@@ -13,32 +14,11 @@ from tensim.sim.state import threads_of
 
 FUNCTION_MASK = (1 << FUNCTION_BITS) - 1
 
-
-def mask_of(values):
-    """A bit per value; values are below 63."""
-    return sum(1 << int(value) for value in values)
-
-
 BCASTS, DIMS = mask_of(DOMAINS[Op.UNPACK_AB][4]), mask_of(DOMAINS[Op.MATH_REDUCE][1])
 REUSES, SIDES = mask_of(DOMAINS[Op.MATH_BINARY][4]), mask_of(DOMAINS[Op.UNPACK_REUSE][2])
 BINARIES = mask_of(DOMAINS[Op.MATH_BINARY][0])
 TILE_POOLS, POOLS = mask_of(DOMAINS[Op.MATH_REDUCE][0]), mask_of(DOMAINS[Op.SFPU_REDUCE][0])
 CAST_FORMATS, REDUCED_FORMATS, INTEGER_FORMATS = mask_of(CASTS), mask_of((*NUMBERS, *INTEGERS)), mask_of(INTEGERS)
-
-
-@compiled()
-def within(mask, value):
-    return 0 <= value < 63 and (mask >> value) & 1 != 0
-
-
-@compiled()
-def known(m, thread, place, mask):
-    """Whether an argument is in its domain; a fault if it is not."""
-    t = threads_of(m)[thread]
-    if within(mask, argument(t, place)):
-        return True
-    fail(m, thread, Fault.UNKNOWN_VALUE, t.operation, place, argument(t, place))
-    return False
 
 
 @compiled()
@@ -87,4 +67,4 @@ def known_values(m, thread):
     return True
 
 
-check_complete((known_values,), *DOMAINS)
+check_complete((known_values,), *(op for op in DOMAINS if op >= Op.UNPACK_A))

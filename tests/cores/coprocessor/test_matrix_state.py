@@ -311,7 +311,7 @@ def test_which_sources_an_instruction_waits_for(bench):
         (0, "MOVD2A MOVD2B MOVDBGA2D SETRWC INCRWC ZEROACC ZEROSRC CLEARDVALID GATESRCRST CLREXPHIST"),
     ):  # fmt: skip
         for name in names.split():
-            assert matrix_needs(bench.arrays.record[0], 1, bench.word(name)) == needs, name
+            assert matrix_needs(bench.word(name)) == needs, name
 
 
 def enters(bench, name, cycle, **values):
