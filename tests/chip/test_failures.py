@@ -466,3 +466,80 @@ def test_a_new_device_opens_after_an_error_a_hundred_times():
             tt.close_device(device)
         sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     assert sizes[-1] < sizes[20] + 30_000  # kilobytes
+
+
+# --- numbers without end, half words, links
+
+
+@kernel
+def load_beyond():
+    words = l1_ptr(0x7FFFFFFFFFFFFFFC, uint32)
+    words[0] = words[0] + 1
+
+
+@kernel
+def wait_beyond():
+    noc_semaphore_wait(0x7FFFFFFFFFFFFFFC, 1)
+
+
+@pytest.mark.parametrize(("wrong", "match"), [(load_beyond, "outside L1"), (wait_beyond, "not a 4-byte aligned L1")])
+def test_an_address_whose_end_has_no_room_in_64_bits(device, wrong, match):
+    with pytest.raises(ProgramError, match=match):
+        run(device, wrong)
+
+
+@kernel
+def pack_far_behind():
+    copy_tile_init(0)
+    cb_wait_front(0, 1)
+    tile_regs_acquire()
+    copy_tile(0, 0, 0)
+    tile_regs_commit()
+    tile_regs_wait()
+    pack_tile(0, 1, (1 << 53) - 704, out_of_order_output=True)
+    tile_regs_release()
+
+
+def test_a_tile_number_whose_place_has_no_room_in_64_bits(device):
+    with pytest.raises(ProgramError, match="tile"):
+        run(device, push_one, compute=pack_far_behind, circular_buffers=[(0, 2, 2048), (1, 2, 2048)], args=[0])
+
+
+@kernel
+def wait_for_upper_half():
+    noc_semaphore_wait_min(get_semaphore(0), 65536)
+
+
+@kernel
+def store_upper_half():
+    riscv_wait(1000)
+    halves = l1_ptr(get_semaphore(0), uint16)
+    halves[1] = 1
+
+
+def test_a_store_into_a_part_of_a_word_wakes_who_polls_it(device):
+    program, core = tt.create_program(), tt.CoreCoord(0, 0)
+    tt.create_semaphore(program, core, 0)
+    tt.create_kernel(program, wait_for_upper_half, core, tt.WriterDataMovementConfig())
+    tt.create_kernel(program, store_upper_half, core, tt.ReaderDataMovementConfig())
+    tt.enqueue_program(device.command_queue(0), program, blocking=False)
+    tt.finish(device.command_queue(0))
+
+
+@kernel
+def leave_link_open(x0, y0, x1, y1):
+    noc_async_write_multicast(600000, get_noc_multicast_addr(x0, y0, x1, y1, 600000), 64, 2, linked=True)
+
+
+@kernel
+def write_to(x, y):
+    noc_async_write(600000, get_noc_addr(x, y, 600000), 64)
+    noc_async_write_barrier()
+
+
+def test_a_restart_closes_what_was_linked(device):
+    first, last = (device.worker_core_from_logical_core(tt.CoreCoord(x, 0)) for x in (2, 1))
+    with pytest.raises(ProgramError, match="linked"):
+        run(device, leave_link_open, args=[int(first.x), int(first.y), int(last.x), int(last.y)])
+    device._state.restart()
+    run(device, write_to, args=[int(last.x), int(last.y)])

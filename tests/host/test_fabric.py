@@ -265,17 +265,18 @@ def closed(mesh):
 
 
 @pytest.mark.parametrize(
-    ("kind", "route", "match"),
+    ("kind", "size", "route", "match"),
     [
-        (17, 1 | 1 << 8, "wrong header of a fabric packet: send type 17"),
-        (layout.UNICAST_WRITE, 2 | 1 << 8, "route .* leads from here"),
-        (layout.UNICAST_WRITE, 0, "route .* leads from here"),
+        (17, 64, 1 | 1 << 8, "wrong header of a fabric packet: send type 17"),
+        (layout.UNICAST_WRITE, 65000, 1 | 1 << 8, "send type 1, 65000 bytes of payload; .* at most 4352"),
+        (layout.UNICAST_WRITE, 64, 2 | 1 << 8, "route .* leads from here"),
+        (layout.UNICAST_WRITE, 64, 0, "route .* leads from here"),
     ],
 )
-def test_wrong_packets(kind, route, match):
+def test_wrong_packets(kind, size, route, match):
     mesh = opened("n300", links=1)
     try:
-        fails(mesh, header(mesh, kind, 64, route), match, payload=bytes(64))
+        fails(mesh, header(mesh, kind, size, route), match, payload=bytes(64))
     finally:
         closed(mesh)
 

@@ -5,9 +5,13 @@ import gc
 import pytest
 
 import tensim as tt
+from tensim.kernel_api import *  # noqa: F403
 from tensim.running.replay import LightMetalReplay
 from tensim.sim.errors import TensimWarning
 from tests.light_metal.programs import WORDS, copied, dram, opened, traced
+
+# ruff: noqa: F405
+POKED = 600_000
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +102,24 @@ def test_a_chip_of_ones_own_is_in_the_file(tmp_path):
     assert replay.binary.root.devices[0].arch == 255
     replay.close()
     assert LightMetalReplay(captured.binary, options=tt.ReplayOptions(arch="blackhole")).run()
+
+
+@kernel
+def poke(x, y):
+    noc_inline_dw_write(get_noc_addr(x, y, POKED), 7)
+    noc_async_write_barrier()
+
+
+def test_a_core_is_named_as_on_the_device_that_was_given():
+    """Another device is open, on another chip: its cores have other places."""
+    with tt.create_device(0, arch="blackhole") as device, tt.light_metal_capture() as captured:
+        program = tt.create_program()
+        handle = tt.create_kernel(program, poke, tt.CoreCoord(0, 0), tt.WriterDataMovementConfig())
+        place = device.worker_core_from_logical_core(tt.CoreCoord(5, 5))
+        tt.set_runtime_args(program, handle, tt.CoreCoord(0, 0), [place.x, place.y])
+        tt.enqueue_program(device.command_queue(0), program, blocking=True)
+    with tt.create_device(0, arch="wormhole_b0"), tt.create_device(1, arch="blackhole") as device:
+        replay = LightMetalReplay(captured.binary, device=device)
+        assert replay.run(), replay.error
+        poked = device._state.worker(tt.CoreCoord(5, 5))
+        assert device.chip.memory.read_l1(poked, POKED, 1) == bytes([7])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tensim as tt
+from tensim.kernel_api import *  # noqa: F403
 from tensim.running.fuzz import Tables
 from tensim.runtime import (
     Affinity,
@@ -50,6 +51,7 @@ from tests.runtime.programs import (
     vector,
 )
 
+# ruff: noqa: F405
 ROOT = Path(__file__).parents[2]
 CHIP_ONLY = (Variant("sim", build(False, 700)),)
 REBINDING = (Variant("sim", build(True, 300), set_buffers(True, 300)),)
@@ -223,3 +225,32 @@ def test_a_recording_is_no_binary(tmp_path):
             system.open("sim://wormhole_b0")
         with pytest.raises(BinaryError, match="no binary"):
             Binary.load(tmp_path / "r")
+
+
+@kernel
+def fill_tensor():
+    target = InterleavedAddrGen(get_compile_time_arg_val(0), page_size=256, dram=True)
+    words = l1_ptr(get_write_ptr(0), uint32)
+    for i in range(64):
+        words[i] = 7
+    noc_async_write_page(0, target, get_write_ptr(0))
+    noc_async_write_barrier()
+
+
+def fill_by_compile_time_argument(device, inputs, outputs):
+    program = tt.create_program()
+    config = tt.CircularBufferConfig(256, {0: tt.DataFormat.UInt32}).set_page_size(0, 256)
+    tt.create_circular_buffer(program, CORE, config)
+    tt.create_kernel(program, fill_tensor, CORE, tt.WriterDataMovementConfig(compile_args=[outputs[0].address]))
+    return program
+
+
+def test_compile_time_arguments_have_the_addresses_of_the_tensors_at_hand(tmp_path):
+    binary = Binary([ProgramInfo("fill", (), (info("out"),), (Variant("sim", fill_by_compile_time_argument),))])
+    binary.save(tmp_path / "fill.bin")
+    with System() as system:
+        device = system.open("sim://wormhole_b0")
+        others = [to_layout(Tensor.from_numpy(vector(i)), DRAM, device) for i in range(3)]
+        out = submit(device, Binary.load(tmp_path / "fill.bin"), "fill", []).outputs[0]
+        assert (out.numpy().ravel()[:64] == 7).all()
+        assert all(np.array_equal(one.numpy(), vector(i)) for i, one in enumerate(others))
