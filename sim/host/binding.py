@@ -203,8 +203,8 @@ def _is_ncrisc(kernel):
 
 
 def _binary_bytes(kernel, compiled):
-    """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
-    return compiled.text_bytes * (TRISCS if kernel.is_compute else 1)
+    """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC, of which those in Python are alike."""
+    return compiled.text_bytes * (TRISCS if kernel.is_compute and not compiled.is_riscv else 1)
 
 
 def _config_bytes(program, arch):

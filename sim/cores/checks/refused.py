@@ -31,7 +31,9 @@ _MASKS = {
     int(op) * MAX_ARGS + place: mask_of(domain) for op, domains in DOMAINS.items() for place, domain in domains.items()
 }
 MASKS = _by_number(_MASKS, 0, _OPERATIONS * MAX_ARGS)  # of the domain of each argument, 0 where it has none
-MASKED = _by_number({int(op): 1 + max(domains) for op, domains in DOMAINS.items()}, 0)  # arguments up to the last with one
+MASKED = _by_number(
+    {int(op): 1 + max(domains) for op, domains in DOMAINS.items()}, 0
+)  # arguments up to the last with one
 
 
 @compiled()

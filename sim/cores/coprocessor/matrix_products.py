@@ -24,6 +24,7 @@ from tensim.sim.cores.coprocessor.matrix_rows import (
     combine_integers,
     fill_row,
     integers_of_source,
+    multiply_finite_floats,
     multiply_floats,
     multiply_integers,
     negate_integers,
@@ -56,6 +57,7 @@ from tensim.sim.cores.numerics.matrix_unit import (
     split_a,
     split_b,
 )
+from tensim.sim.cores.numerics.simd_lanes import largest_magnitude
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
 
@@ -64,6 +66,7 @@ BROADCAST_COLUMN, BROADCAST_ROW = 1, 2  # of SrcB, in ELW*'s mode
 REBIAS = 112  # from 5-bit to 8-bit exponents
 LOW_BITS_A, HIGH_BITS_A, LOW_BITS_B, HIGH_BITS_B = 0x1F, 0xE0, 0x0F, 0x3F0  # of magnitudes, by fidelity phase
 ALL_BITS = 0x3FF
+INFINITY = 0x7F800000  # magnitudes of float32 from here on are infinity and NaN
 
 
 @compiled()
@@ -93,12 +96,13 @@ def multiply_rows(c, thread, dst, row_a, row_b, count, broadcast):
     at, (keep_a, keep_b, narrow), wide = scratch_of(c), mode_of_sources(c, thread), has_wide_dst(c, thread)
     phase, unit = fidelity_phase(c, thread), unit_of(c, narrow, wide)
     settings, (offset, floor) = dst_settings(narrow == 1, unit[2], unit[3]), phase_offset(unit, phase)
-    fast = c.fast != 0 and narrow == 0
+    fast, largest = c.fast != 0 and narrow == 0, 0
     for k in range(FACE_ROWS):
         source = src_at(c.src_a_at, c.matrix_bank_a, src_row(row_a + k))
         words_of_source(source, at + ROW_A, keep_a)
         if fast:
             flush_words(at + ROW_A, at + SPLIT_A + WORD_ROW * k)
+            largest = max(largest, largest_magnitude(at + ROW_A))
         else:
             split_a(at + ROW_A, at + SPLIT_A + SPLIT_ROW * k, phase & 1, -A_BITS * (phase & 1))
     for i in range(0, count, 2 if broadcast else 1):
@@ -108,7 +112,10 @@ def multiply_rows(c, thread, dst, row_a, row_b, count, broadcast):
         if fast:
             if phase == 0:
                 flush_words(at + ROW_B, at + ROW_B)
-                multiply_floats(at + SPLIT_A, at + ROW_B, at + ROW_OUT)
+                if max(largest, largest_magnitude(at + ROW_B)) < INFINITY:
+                    multiply_finite_floats(at + SPLIT_A, at + ROW_B, at + ROW_OUT)
+                else:
+                    multiply_floats(at + SPLIT_A, at + ROW_B, at + ROW_OUT)
                 if not wide:
                     round_to_bf16(at + ROW_OUT)
         else:

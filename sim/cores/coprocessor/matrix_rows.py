@@ -152,21 +152,31 @@ def _saturated(word, value):
     return total.negative_if(sign) | (sign << 31)
 
 
-@Intrinsic
-def multiply_floats(typingctx, a, b, out):
-    """16 float32 at `out` += row of 16 float32 at `b` times the 16x16 float32 at `a`, as the host's processor computes it."""
-
+def _float_products(typingctx, a, b, out, zero_wins):
     def codegen(context, builder, signature, args):
         total = Lanes.load(builder, args[2])
         for k in range(ROW):
-            product = Lanes.load(builder, args[0], WORD_ROW * k).float_multiply(
-                Lanes.load_word(builder, args[1], 4 * k)
-            )
+            row, word = Lanes.load(builder, args[0], WORD_ROW * k), Lanes.load_word(builder, args[1], 4 * k)
+            product = row.float_multiply(word)
+            if zero_wins:
+                product = (row << 1).equals(0).choose(0, (word << 1).equals(0).choose(0, product))
             total = total.float_add(product)
         total.store(args[2])
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 3), codegen
+
+
+@Intrinsic
+def multiply_finite_floats(typingctx, a, b, out):
+    """16 float32 at `out` += row of 16 float32 at `b` times the 16x16 float32 at `a`, as the host's processor computes it."""
+    return _float_products(typingctx, a, b, out, False)
+
+
+@Intrinsic
+def multiply_floats(typingctx, a, b, out):
+    """The same where a number may be infinity or NaN: what it multiplies with zero is zero."""
+    return _float_products(typingctx, a, b, out, True)
 
 
 @Intrinsic

@@ -159,8 +159,8 @@ class RiscvKernel:
 
     @property
     def text_bytes(self):
-        """Size of the largest binary, with its initial data."""
-        return max(
+        """Size of all its binaries, with their initial data."""
+        return sum(
             len(program.image.text) + sum(len(data) for _, data in program.image.data)
             for program in self.programs.values()
         )

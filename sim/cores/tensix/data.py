@@ -8,7 +8,7 @@ be known at once is found here, such as faults.  Nothing here costs time; with n
 
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, OPAQUE
-from tensim.sim.cores.numerics.packer import DST32, pack_rows, pack_tile
+from tensim.sim.cores.numerics.packer import DST32, PRECISE, pack_rows, pack_tile
 from tensim.sim.cores.numerics.simd_lanes import ROW
 from tensim.sim.cores.numerics.tensix_exact import dst_bits, dst_kind, load_exact
 from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
@@ -287,7 +287,7 @@ def do_pack(m, core, tile, row, page, untilize):
     base = m.l1_at + core * m.l1_size + cb[row].write_ptr
     data_format = cb[row].format
     words, relu, threshold = dst_words(m, core, tile), record.pack_relu, record.pack_threshold
-    kind, bits = value_kind(data_format), DST32
+    kind, bits = value_kind(data_format), DST32 | (PRECISE if record.pack_precise != 0 else 0)
     if m.data_on == EXACT:
         kind, bits = dst_kind(queues_of(m)[core], tile), dst_bits(record)
     if untilize > 0:

@@ -283,8 +283,27 @@ def test_the_index_of_the_largest_of_the_first_eight_rows():
 @pytest.mark.parametrize("wide", [False, True])
 def test_fast_products_are_float32_products(chip, wide):
     rng = np.random.default_rng(3)
-    bench, _, _ = prepare(chip, rng, BF16, wide)
     a, b = rng.standard_normal((2, 16, 16)).astype(np.float32)
+    got, (a, b) = fast_product(chip, rng, wide, a, b)
+    expected = b[:8].astype(np.float64) @ a.astype(np.float64)
+    np.testing.assert_allclose(got, expected, rtol=1e-4 if wide else 0.005, atol=1e-4 if wide else 0.02)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_what_a_fast_product_multiplies_with_zero_is_zero(chip):
+    a, b = np.ones((2, 16, 16), np.float32)
+    a[3], b[:, 3] = np.inf, 0  # a column of b masks a row of a
+    a[5], b[2, 5] = 0, np.nan
+    a[7, 4] = -np.inf
+    got, _ = fast_product(chip, np.random.default_rng(3), True, a, b)
+    expected = np.full((8, 16), 14.0)
+    expected[:, 4] = -np.inf
+    assert np.array_equal(got, expected)
+
+
+def fast_product(chip, rng, wide, a, b):
+    """Rows 0 to 7 of b times a (16x16 float32) by the fast path, and what both are as bf16."""
+    bench, _, _ = prepare(chip, rng, BF16, wide)
     words = [x.view(np.uint32) & 0xFFFF0000 for x in (a, b)]
     bench.arrays.src_a[:, :16], bench.arrays.src_b[:, :16] = (np.vectorize(source_of)(w) for w in words)
     bench.arrays.dst[:] = 0
@@ -296,5 +315,4 @@ def test_fast_products_are_float32_products(chip, wide):
     finally:
         bench.arrays.record["fast"] = 0
     got = np.array([dst_words(bench, i, wide, BF16) for i in range(8)], np.uint32).view(np.float32)
-    expected = words[1].view(np.float32)[:8].astype(np.float64) @ words[0].view(np.float32).astype(np.float64)
-    np.testing.assert_allclose(got, expected, rtol=1e-4 if wide else 0.005, atol=1e-4 if wide else 0.02)
+    return got, [x.view(np.float32) for x in words]
