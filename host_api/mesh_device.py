@@ -51,6 +51,8 @@ class MeshDevice:
 
         On a ring east is forward.  UsageError when there is no such link.
         """
+        if not 0 <= chip < len(self.devices):
+            raise UsageError(f"the mesh has no chip {chip}", hint=f"chips 0 to {len(self.devices) - 1}")
         return self.fabric.connection(chip, _direction(direction), link)
 
     def line_route(self, distance: int, receivers: int = 1) -> int:
@@ -148,7 +150,7 @@ def open_mesh_device(
     start = StartFabric(shape, fabric, (*whole.shape, whole.links), links, torus, ring, line, packet_bytes, forwarding)
     try:
         joined = current_system().executor.submit(start)
-    except UsageError:
+    except BaseException:
         for device in devices:
             close_device(device)
         raise

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
 from tensim.sim.cores.riscv.cpp_texts import LIBRARY
@@ -101,18 +103,25 @@ def _is_of_the_api(module: str) -> bool:
     return module.split(".")[0] == "tensim" and not module.startswith("tensim.examples.")
 
 
-def _word(value: Any) -> int:  # whatever int() takes
+def _whole(value: Any) -> int:  # whatever int() takes without losing something
+    """A number for a word of 32 bits; UsageError for another one."""
     number = int(value)
+    if isinstance(value, float | np.floating) and number != value:
+        raise UsageError(f"{value} is not a whole number")
     if not -(1 << 31) <= number <= WORD_MASK:
         raise UsageError(f"{value} does not fit a 32-bit word")
-    return number & WORD_MASK
+    return number
+
+
+def _word(value: Any) -> int:
+    return _whole(value) & WORD_MASK
 
 
 def _kernel_settings(config: DataMovementConfig | ComputeConfig) -> dict[str, Any]:
     return {
-        "compile_args": tuple(int(value) for value in config.compile_args),
+        "compile_args": tuple(_whole(value) for value in config.compile_args),
         "defines": tuple((str(name), value) for name, value in config.defines.items()),
-        "named_compile_args": tuple((str(name), int(value)) for name, value in config.named_compile_args.items()),
+        "named_compile_args": tuple((str(name), _whole(value)) for name, value in config.named_compile_args.items()),
         "opt_level": KernelBuildOptLevel(config.opt_level).name,
     }
 

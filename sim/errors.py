@@ -2,7 +2,7 @@
 
 Every error that reaches a user is a `TensimError`.  `ProgramError`: the simulated program or its host code did something
 the chip cannot do.  `UsageError`: bad input or a wrong call.  `SimulatorError`: a defect of tensim.
-`where` holds core, thread, file, line, cycle and the values involved; `hint` says what to try.
+`where` holds core, thread, file, line, cycle and the values involved, and of several chips the device; `hint` says what to try.
 """
 
 
@@ -28,7 +28,7 @@ class TensimError(RuntimeError):
         place = self.where
         if "file" in place:
             text = f"{place['file']}:{place.get('line', '?')}: {text}"
-        details = [f"{name} {place[name]}" for name in ("core", "thread", "cycle") if name in place]
+        details = [f"{name} {place[name]}" for name in ("device", "core", "thread", "cycle") if name in place]
         if details:
             text += f" [{', '.join(details)}]"
         if self.hint:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tensim.cli.options import html_option, json_option, program_options, program_settings
-from tensim.cli.output import PAGES, Outputs, progress_bar, require_writable
+from tensim.cli.output import PAGES, Outputs, progress_bar, require_apart, require_writable
 
 
 @click.command()
@@ -23,6 +23,7 @@ def advise(html: str | None, json_to: str | None, **options: Any) -> None:
 
     require_writable(json_to, ())
     require_writable(html, PAGES)
+    require_apart((json_to, html), (options["name"], options["program"]))
     with progress_bar() as on_progress:
         summary = advise_program(program_settings(**options), on_progress).to_dict()
     from tensim.cli.report import print_advice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -98,7 +99,7 @@ def _parts(root: Path, engine: str, days: int) -> list[dict[str, Any]]:
 
 def _old_files(folder: Path, before: float) -> list[Path]:
     """The files below a folder that were neither read nor written since a time."""
-    return [path for path in _files(folder) if max(path.lstat().st_atime, path.lstat().st_mtime) < before]
+    return [path for path in _files(folder) if (about := _about(path)) and max(about.st_atime, about.st_mtime) < before]
 
 
 def _files(path: Path) -> list[Path]:
@@ -106,7 +107,15 @@ def _files(path: Path) -> list[Path]:
 
 
 def _size(path: Path) -> int:
-    return sum(one.lstat().st_size for one in _files(path))
+    return sum(about.st_size for one in _files(path) if (about := _about(one)))
+
+
+def _about(path: Path) -> os.stat_result | None:
+    """What the system knows of a file; None of one that another process has removed meanwhile."""
+    try:
+        return path.lstat()
+    except FileNotFoundError:
+        return None
 
 
 def _remove(path: Path) -> None:

@@ -7,7 +7,7 @@ import math
 import click
 
 from tensim.cli.options import json_option
-from tensim.cli.output import TO_STDOUT, printable, require_writable, write_json
+from tensim.cli.output import TO_STDOUT, printable, require_apart, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 
 
@@ -27,6 +27,7 @@ def compare(first: str, second: str, fail_above: str | None, json_to: str | None
     by more than --fail-above; 2 when they cannot be compared.
     """
     require_writable(json_to)
+    require_apart((json_to,), (first, second))
     limit = None if fail_above is None else percent(fail_above)
     from tensim.results.comparison import compare as compared
 

@@ -67,6 +67,9 @@ EPILOG = """Examples:
 @click.option(
     "--kernel", metavar="KERNEL[:THREAD]", help="With --gdb: the kernel, where the program has several in C++."
 )
+@click.option(
+    "--chip", type=click.IntRange(min=0), default=0, show_default=True, help="Which chip of a mesh to look at."
+)
 @json_option
 def debug(
     commands: tuple[str, ...],
@@ -74,6 +77,7 @@ def debug(
     trace: tuple[str, str] | None,
     port: int | None,
     kernel: str | None,
+    chip: int,
     json_to: str | None,
     **options: Any,
 ) -> None:
@@ -97,11 +101,14 @@ def debug(
         progress = stack.enter_context(progress_bar()) if lines or traced else (lambda text: None)
         from tensim.debugger.run import debug_program
 
-        ended, result, error = debug_program(settings, driver, traced, traced is None or bool(lines), progress)
+        ended, result, error = debug_program(settings, driver, traced, traced is None or bool(lines), progress, chip)
     error = driver.error or error
     if driver.left:
         told = f"{len(driver.left)} commands were not run: the program {ENDED[ended]}"
         click.echo(f"tensim: {told}", err=True)
+    failed = chip if error is None else error.where.get("device", chip)
+    if failed != chip:
+        click.echo(f"tensim: chip {failed} failed, and these commands looked at chip {chip}: see --chip", err=True)
     if json_to:
         _write(json_to, driver, ended, result, error, traced)
     if error is not None:

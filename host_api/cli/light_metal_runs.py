@@ -39,6 +39,7 @@ from tensim.cli.output import (
     printable,
     progress_bar,
     report_console,
+    require_apart,
     require_report_folder,
     require_writable,
 )
@@ -83,6 +84,7 @@ def capture(
 
     require_writable(json_to)
     require_writable(output)
+    require_apart((json_to, output), (name,))
     settings = Settings(
         program=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_texts(parameters, "--param"), numerics=numerics, check=check, seed=seed,
@@ -179,6 +181,7 @@ def replay(
     require_writable(timeline, TIMELINES)
     require_writable(speedscope, JSON)
     require_writable(html, PAGES)
+    require_apart((json_to, timeline, speedscope, html), files)
     for name, given in (("--html", html), ("--tt-report", tt_report)):
         if given is not None and len(files) > 1:
             raise UsageError(f"{name} is for one file", hint="replay the files one by one")

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -117,6 +117,22 @@ def require_writable(path: str | None, suffixes: tuple[str, ...] = ()) -> None:
         require_output(file)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def require_apart(written: Iterable[str | None], read: Iterable[str | None] = ()) -> None:
+    """UsageError when two files that a command writes are one, or one of them is a file that it reads."""
+    taken = {Path(path).resolve(): path for path in read if path not in (None, TO_STDOUT)}
+    for path in written:
+        if path in (None, TO_STDOUT):
+            continue
+        file = Path(path).resolve()
+        if file.exists() and not file.is_file():  # a device or a pipe takes any number
+            continue
+        if file in taken:
+            raise UsageError(
+                f"cannot write {path}: the command reads or writes {taken[file]} already", hint="another name"
+            )
+        taken[file] = path
 
 
 def require_report_folder(path: str | None) -> None:

@@ -24,6 +24,7 @@ from tensim.cli.output import (
     TIMELINES,
     Outputs,
     progress_bar,
+    require_apart,
     require_report_folder,
     require_writable,
     write_json,
@@ -96,6 +97,7 @@ def run(
     named = (timeline, TIMELINES), (speedscope, JSON), (noc_trace, JSON), (roofline, PLOTS), (html, PAGES)
     for path, suffixes in ((json_to, ()), *named):
         require_writable(path, suffixes)
+    require_apart((json_to, timeline, speedscope, noc_trace, roofline, html), (options["name"], options["program"]))
     require_report_folder(tt_report)
     settings = program_settings(
         timeline=timeline, speedscope=speedscope, noc_trace=noc_trace, tt_report=tt_report, **options

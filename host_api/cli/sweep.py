@@ -79,8 +79,9 @@ def sweep(
     if json_to != TO_STDOUT:
         _show(rows, list(over))
         click.echo(f"{len(rows)} points, {len(failed)} failed; {folder}/{TABLE}")
-    if failed and len(failed) == len(rows):
-        print_error(f"every point failed, the first one: {failed[0]['error']}")
+    if failed:
+        which = "every point failed, the first one" if len(failed) == len(rows) else "the first point that failed"
+        print_error(f"{which}: {failed[0]['error']}")
         sys.exit(1)
 
 

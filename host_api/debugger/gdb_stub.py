@@ -7,7 +7,9 @@ By the GDB manual's "Remote Protocol".  Time is one for all cores: while one thr
 from __future__ import annotations
 
 import select
+import signal
 import socket
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -336,9 +338,15 @@ def _word(value: int) -> str:
 
 
 def accept(server: socket.socket, wait_seconds: float = 0.2) -> socket.socket:
-    """The socket of the first debugger that connects; Ctrl-C ends the wait."""
-    while not select.select([server], [], [], wait_seconds)[0]:
-        pass
+    """The socket of the first debugger that connects; Ctrl-C ends the wait, whatever it does while the program runs."""
+    on_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler) if on_main else None
+    try:
+        while not select.select([server], [], [], wait_seconds)[0]:
+            pass
+    finally:
+        if on_main:
+            signal.signal(signal.SIGINT, handler)
     stream, _ = server.accept()
     server.close()
     return stream

@@ -21,12 +21,14 @@ def debug_program(
     trace: InstructionTrace | None = None,
     stops_at_start: bool = True,
     on_progress: Callable[[str], object] = lambda text: None,
+    chip: int = 0,
 ) -> tuple[str, Result | None, TensimError | None]:
     """(how it ended, its `Result` or None, the error or None) of a program that `driver` leads from stop to stop.
 
-    It has "ended", "failed", or the driver has "left" it.  `settings`: `tensim.running.programs.Settings`.
+    It has "ended", "failed", or the driver has "left" it.  `settings`: `tensim.running.programs.Settings`; `chip`: which one of a
+    mesh the session is about.
     """
-    session = driver.session = Session(driver, trace, stops_at_start)
+    session = driver.session = Session(driver, trace, stops_at_start, chip)
     try:
         return "ended", run_program(settings, on_progress, session), None
     except Left:

@@ -49,13 +49,17 @@ class Session(Watch):
     """Runs a program; `driver(stop)` is called at each stop and returns when it is to go on.
 
     Between two stops, `step`, `until` and the breakpoints say where the next one is.  `trace`: an `InstructionTrace` or None;
-    `stops_at_start`: whether the first stop is where the first program begins.
+    `stops_at_start`: whether the first stop is where the first program begins; `number`: which chip of a mesh it is about.
     """
 
     def __init__(
-        self, driver: Callable[[Stop], object], trace: InstructionTrace | None = None, stops_at_start: bool = True
+        self,
+        driver: Callable[[Stop], object],
+        trace: InstructionTrace | None = None,
+        stops_at_start: bool = True,
+        number: int = 0,
     ) -> None:
-        self.driver, self.trace, self._stops_at_start = driver, trace, stops_at_start
+        self.driver, self.trace, self._stops_at_start, self._number = driver, trace, stops_at_start, number
         self.breakpoints, self.has_ended = Breakpoints(), False
         self.watched: Watched | None = None
         self.selected: int | None = None  # thread
@@ -83,8 +87,12 @@ class Session(Watch):
     # --- as a watch of the run
 
     def begin(self, devices: Sequence[Device]) -> None:
-        """The device is open: its engine stops where the session says from now on; of a mesh that of the first one."""
-        device = devices[0]
+        """The device is open: its engine stops where the session says from now on; of a mesh that of one chip."""
+        if self._number >= len(devices):
+            raise UsageError(
+                f"there is no chip {self._number}: the program has {len(devices)}", hint="chips count from 0"
+            )
+        device = devices[self._number]
         self._chip, self._stops = device.chip, EngineStops(device.chip)
         self.chip.run_engine = self._run
         device.system.env.on_failure(self._failed)

@@ -82,7 +82,7 @@ def execute(
             changes = KernelChanges(settings.kernel_changes)
             current_system().executor.rewrites.append(changes)
             with identity.launches(lambda: current_system().executor) as launches:
-                result, loops, binary = _run(program, settings, opened, on_progress)
+                result, loops, binary = _completed(program, lambda: _run(program, settings, opened, on_progress))
             changes.require_used()
             chip = max((device.chip for device in devices), key=statistics.program_cycles)
             summary = collect(chip)
@@ -105,6 +105,17 @@ def execute(
             return Result(summary | {"host_seconds": time.perf_counter() - begun}, told, output=output)
         finally:
             _close(opened)
+
+
+def _completed(program: Runnable, work: Callable[[], T]) -> T:
+    """The result of `work`; UsageError for a program that ends the process instead of returning."""
+    try:
+        return work()
+    except SystemExit as end:
+        raise UsageError(
+            f"{program.name} ends the process (SystemExit: {end.code}), so there is no result to check",
+            hint="return from `run`, or raise what went wrong",
+        ) from end
 
 
 def _open(program: Runnable, settings: Settings, arch: Arch, device_options: dict[str, Any]) -> Device | MeshDevice:

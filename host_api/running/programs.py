@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # an example's name, a file, a function, or what it is
 Program: TypeAlias = "str | Path | Callable[..., Any] | Runnable"
+DEFAULT_ARCH = "wormhole_b0"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Settings:
     """What to run and how; None means the program's default.  `program`: an example's name, a file or a function."""
 
     program: Program
-    arch: str = "wormhole_b0"
+    arch: str = DEFAULT_ARCH
     device: str | None = None  # a device spec, in place of `arch`
     overrides: dict[str, Any] = field(default_factory=dict)
     grid: str | None = None
@@ -130,7 +131,12 @@ def _chip(settings: Settings, program: Runnable) -> tuple[Arch, dict[str, Any]]:
             raise UsageError(
                 f"{program.name} runs on a mesh, which --device {settings.device} does not hold", hint="leave it out"
             )
-        return load_arch(board_of(program.mesh.get("board")).arch, settings.overrides), {}
+        arch = board_of(program.mesh.get("board")).arch
+        if settings.arch not in (DEFAULT_ARCH, arch):
+            raise UsageError(
+                f"{program.name} runs on a mesh of {arch} chips, not on {settings.arch}", hint="leave --arch out"
+            )
+        return load_arch(arch, settings.overrides), {}
     if settings.device is None:
         return load_arch(settings.arch, settings.overrides), {}
     from tensim.running.device_choice import choose_chip

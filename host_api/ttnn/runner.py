@@ -24,7 +24,8 @@ from tensim.device import current_system
 from tensim.results import identity
 from tensim.results.json_text import json_text
 from tensim.results.run_folder import RunFolder
-from tensim.sim.errors import UsageError
+from tensim.sim.arch import load_arch
+from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.wiring import BOARDS
 from tensim.sim.output_files import require_output, write_output
 from tensim.ttnn.cards import card_of
@@ -70,7 +71,8 @@ def execute(request: Request) -> None:
         run(request)
     except Exception as error:
         _fail(error)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        print(f"error: {error or 'interrupted'}", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 
@@ -150,8 +152,16 @@ def request_of(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Re
         parser.error(str(error))
     if given.mesh is not None and given.check:
         parser.error("--mesh does not go with --check")
+    if given.max_cycles is not None and given.max_cycles < 1:
+        parser.error(f"--max-cycles {given.max_cycles}: at least one cycle is simulated")
     arch = given.arch if given.mesh is None else BOARDS[given.mesh].arch
-    overrides = dict(key_value(override) for override in given.overrides) | _level(given.compute)
+    if given.arch not in (parser.get_default("arch"), arch):
+        parser.error(f"--mesh {given.mesh} is of {arch} chips: --arch {given.arch} does not go with it")
+    try:
+        overrides = dict(key_value(override) for override in given.overrides) | _level(given.compute)
+        load_arch(arch, card_of(given.mesh) | overrides)
+    except UsageError as error:
+        parser.error(str(error))
     settings = {
         "arch": arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
         "check": given.check, "overrides": card_of(given.mesh) | overrides, "board": given.mesh,
@@ -220,6 +230,15 @@ def refuse(request: Request, message: str) -> NoReturn:
     sys.exit(error.exit_code)
 
 
+def _in_json(error: BaseException) -> dict[str, Any]:
+    """How a program ended, as other commands say it; what is no error of tensim has the kind of its class."""
+    if isinstance(error, TensimError):
+        return error.as_json()["error"]
+    interrupted = isinstance(error, KeyboardInterrupt)
+    kind, message = ("interrupted", "interrupted") if interrupted else (type(error).__name__, "")
+    return {"kind": kind, "message": str(error) or message, "hint": None, "where": {}}
+
+
 class observed:
     """A block whose devices are opened as a request says and whose operations are reported behind it.
 
@@ -278,10 +297,11 @@ class observed:
             self.result.summary.update(host_seconds=time.perf_counter() - self._begun, **self.facts)
         self._recording.close()
         stopped = kind not in (None, SystemExit)
-        self._write(table, {"kind": type(error).__name__, "message": str(error)} if stopped else None)
+        self._write(table, _in_json(error) if stopped and error is not None else None)
         if not self.request.quiet:
             sys.stdout.flush()
-            print(report.text(table, self.facts), file=sys.stderr)
+            if table or not stopped:
+                print(report.text(table, self.facts), file=sys.stderr)
             for text in self.result.warnings if self.result is not None else ():
                 print(f"warning: {text}", file=sys.stderr)
         for item in self.unwritten:
@@ -293,7 +313,7 @@ class observed:
         ):
             sys.exit(UNWRITTEN)
 
-    def _write(self, table: Table, failed: dict[str, str] | None) -> None:
+    def _write(self, table: Table, failed: dict[str, Any] | None) -> None:
         """Write the files that were asked for; `failed`: how the program ended, if not well.  What cannot be is in `unwritten`."""
         from tensim.running.execution import Files
         from tensim.ttnn import report
@@ -313,7 +333,7 @@ class observed:
                 self._folder.log(f"{failed['kind']}: {failed['message']}")
             if self.result is None:
                 self._folder.log("the program has opened no device")
-            else:
+            elif table or not failed:
                 assert self._arch is not None  # of the device that there is a result of
                 self._folder.configure(self.result.identity, self._arch)
                 self._folder.finish(self.result)

@@ -79,6 +79,10 @@ class Device:
         l1_end = arch.l1_size - command.l1_small_size
         dram_end = arch.dram_bank_bytes - command.trace_region_size
         workers, banks = self.chip.n_workers, arch.dram_banks
+        if min(command.l1_small_size, command.trace_region_size) < 0:
+            raise UsageError(
+                f"l1_small_size {command.l1_small_size} and trace_region_size {command.trace_region_size} are sizes in bytes"
+            )
         if l1_end <= arch.l1_user_base or dram_end <= 0:
             raise UsageError(
                 f"l1_small_size {command.l1_small_size} or trace_region_size {command.trace_region_size} "

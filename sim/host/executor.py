@@ -174,6 +174,8 @@ class Executor:
         for device in self.devices.values():
             if device.chip is failed and device.failed is None:
                 device.failed = error
+                if len(self.devices) > 1 and isinstance(error, TensimError):
+                    error.where["device"] = device.id
         self.env.failed_chip = None
         if waiting is not None and not isinstance(error, TensimError):  # Ctrl-C or a defect: the state is unknown
             text = str(error) if isinstance(error, KeyboardInterrupt) and str(error) else "interrupted"

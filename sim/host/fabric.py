@@ -62,7 +62,9 @@ class Fabric:
             raise UsageError(f"{arch.name} chips have no Ethernet", hint="wormhole_b0 and blackhole have")
         self.mesh, self.arch = configuration == MESH, arch
         channels = arch["ethernet.router.mesh_channels"] if self.mesh else 2 if forwarding else 1
-        payload = packet_bytes or arch["ethernet.router.packet_bytes"]
+        payload = arch["ethernet.router.packet_bytes"] if packet_bytes is None else packet_bytes
+        if payload < 16:
+            raise UsageError(f"a largest payload of {payload} bytes", hint="packet_bytes is 16 or more")
         self.slots = slots_of(arch, channels, self.mesh, payload)
         self._join_clocks()
         for number, (device, ports) in enumerate(zip(devices, self.ports, strict=True)):

@@ -187,6 +187,7 @@ RESULT = "    import numpy as np\n    from tensim.examples import ExampleResult\
         (RUN + RESULT + "    return ExampleResult(a, a, -1, 0, 0, '')\n", None, "tolerance is -1"),
         (RUN + RESULT + "    return ExampleResult(a, a, 0, None, 0, '')\n", None, "flops is None"),
         ("def run(device):\n    pass\n", 1, "run cannot be called: got an unexpected keyword argument 'shape'"),
+        (RUN + "    raise SystemExit(0)\n", None, "ends the process (SystemExit: 0)"),
         (RUN + "    return 1 / 0\n", 2, "ZeroDivisionError: division by zero"),
         ("import sys\nsys.exit()\n", 2, "cannot be loaded: SystemExit"),
         ("x = 1\nimport missing_22\n", 2, "cannot be loaded: ModuleNotFoundError"),
@@ -249,3 +250,25 @@ def test_a_narrow_terminal_shows_every_number():
     numbers = [line.split("│")[1:3] for line in wide.stdout.splitlines() if ".py:" in line]
     words = narrow.stdout.split()
     assert numbers and all(cell.strip() in words for row in numbers for cell in row)
+
+
+# --- files that would be lost
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "mine.py", "--json", "out.json", "--timeline", "out.json"),
+        ("capture", "mine.py", "-o", "mine.py"),
+        ("compare", "a.json", "b.json", "--json", "a.json"),
+        ("advise", "mine.py", "--json", "./mine.py"),
+    ],
+)
+def test_a_file_is_written_once_and_never_over_what_is_read(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {name: f"# {name}\n" for name in ("mine.py", "a.json", "b.json")}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    code, _, err = tensim(capsys, *words)
+    assert code == 2 and "the command reads or writes" in err
+    assert {name: (tmp_path / name).read_text() for name in texts} == texts and not (tmp_path / "out.json").exists()

@@ -37,7 +37,7 @@ def test_a_sweep_writes_a_table_and_says_how_far_it_is(tmp_path, capsys):
     folder, file = tmp_path / "table", tmp_path / "rows.json"
     words = ("sweep", "eltwise_add", "--shape", "64x64", "--numerics", "off", "--over", "noc.hop_cycles=3,5,-1",
              "-o", folder, "--processes", "2")  # fmt: skip
-    assert exit_code(*words, "--json", file) == 0
+    assert exit_code(*words, "--json", file) == 1
     shown = capsys.readouterr()
     assert "3 points, 1 failed" in shown.out and "3 of 3 points, 1 failed" in shown.err
     data = json.loads(file.read_text())
@@ -45,7 +45,9 @@ def test_a_sweep_writes_a_table_and_says_how_far_it_is(tmp_path, capsys):
     assert data["rows"][0]["cycles"] < data["rows"][1]["cycles"] and data["rows"][2]["cycles"] is None
     rows = list(csv.DictReader((folder / "results.csv").read_text().splitlines()))
     assert {row["noc.hop_cycles"] for row in rows} == {"3", "5", "-1"}
-    assert exit_code(*words) == 0 and "all are in the table" in capsys.readouterr().err
+    assert exit_code(*words) == 1
+    told = capsys.readouterr().err
+    assert "all are in the table" in told and "the first point that failed: usage: noc.hop_cycles" in told
 
 
 def test_several_programs_need_no_name(tmp_path, capsys):

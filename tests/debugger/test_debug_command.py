@@ -89,3 +89,42 @@ def test_ctrl_c_stops_a_loop_without_end(program):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate("threads\nquit\n", timeout=60)
     assert process.returncode == 0 and "interrupted" in out and "taker.cpp:4" in out
+
+
+MESH = """
+import numpy as np
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.kernel_api import *
+
+MESH = {"board": "n300", "fabric": None}
+
+
+@kernel
+def wait_for_nobody(hangs):
+    if hangs:
+        noc_semaphore_wait(get_semaphore(0), 1)
+
+
+def run(mesh, *, shape, dtype, fidelity, grid, rng):
+    for number, device in enumerate(mesh.devices):
+        program, core = tt.create_program(), tt.CoreCoord(0, 0)
+        tt.create_semaphore(program, core, 0)
+        handle = tt.create_kernel(program, wait_for_nobody, core, tt.ReaderDataMovementConfig())
+        tt.set_runtime_args(program, handle, core, [number])
+        tt.enqueue_program(device.command_queue(), program, False)
+    for device in mesh.devices:
+        tt.finish(device.command_queue())
+    return ExampleResult(np.zeros(1), np.zeros(1), 0, 0, 0, "done")
+"""
+
+
+def test_the_chip_of_a_mesh_that_fails_is_named_and_can_be_looked_at(capsys, tmp_path):
+    (tmp_path / "two_chips.py").write_text(MESH)
+    code, _, err = debug(capsys, tmp_path / "two_chips.py", "-c", "continue; why")
+    assert code == 1 and "[device 1, cycle" in err and "chip 1 failed, and these commands looked at chip 0" in err
+    code, out, _ = debug(capsys, tmp_path / "two_chips.py", "--chip", 1, "-c", "continue; why", "--json")
+    told = json.loads(out)
+    assert code == 1 and told["error"]["where"]["device"] == 1 and told["not_run"] == []
+    code, _, err = debug(capsys, tmp_path / "two_chips.py", "--chip", 2, "-c", "continue")
+    assert code == 2 and "there is no chip 2: the program has 2" in err

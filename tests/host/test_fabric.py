@@ -393,3 +393,12 @@ def test_who_waits_for_a_closed_chip_waits_for_ever():
         sender = start(mesh, 1, "west", text, some_bytes(2048), packets=100)
         tt.close_device(mesh.devices[0])
         tt.finish(sender.command_queue())
+
+
+def test_a_mesh_that_cannot_be_opened_leaves_nothing_open():
+    with pytest.raises(UsageError, match="a largest payload of -5 bytes"):
+        opened("n300", packet_bytes=-5)
+    with tt.open_mesh_device("n300", links=1) as mesh:
+        for chip in (-1, 2):
+            with pytest.raises(UsageError, match="the mesh has no chip"):
+                mesh.connection(chip, "east")

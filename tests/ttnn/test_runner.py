@@ -129,6 +129,33 @@ def test_a_program_that_survives_an_error_ends_as_it_says(tmp_path):
     assert (done.returncode, done.stdout) == (0, "kernel_failed\n"), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--max-cycles", "-5"), "at least one cycle"),
+        (("--arch", "foo"), "unknown architecture 'foo'"),
+        (("--set", "foo=1"), "has no parameter 'foo'"),
+        (("--set", "noc.hop_cycles=abc"), "noc.hop_cycles is 'abc'"),
+        (("--arch", "blackhole", "--mesh", "n300"), "--mesh n300 is of wormhole_b0 chips"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_before_the_program_runs(option, message, tmp_path):
+    done = run(tmp_path, options=option)
+    assert done.returncode == 2 and done.stdout == "" and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_how_a_program_failed_is_said_as_other_commands_say_it(tmp_path):
+    waiting = PROGRAM.replace(repr(NOTHING), repr(NOTHING.replace("riscv_wait(100)", "noc_semaphore_wait(600000, 1)")))
+    (tmp_path / "waits.py").write_text(waiting)
+    words = [sys.executable, "-m", "tensim", "ttnn", "--json", "out.json", "-o", "folder", "waits.py"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    error = json.loads((tmp_path / "out.json").read_text())["error"]
+    assert done.returncode == 1 and error["kind"] == "deadlock" and {"hint", "where"} <= set(error)
+    assert (
+        "nothing was run on a simulated chip" not in done.stderr and not (tmp_path / "folder" / "result.json").exists()
+    )
+
+
 def test_a_program_that_is_not_there(tmp_path):
     words = [sys.executable, "-m", "tensim", "ttnn", "--json", "out.json", "no.py"]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
