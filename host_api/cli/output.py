@@ -129,9 +129,10 @@ def require_apart(written: Iterable[str | None], read: Iterable[str | None] = ()
         if file.exists() and not file.is_file():  # a device or a pipe takes any number
             continue
         if file in taken:
-            raise UsageError(
-                f"cannot write {path}: the command reads or writes {taken[file]} already", hint="another name"
-            )
+            why = f"cannot write {path}: the command reads or writes {taken[file]} already"
+            error = UsageError(why, hint="another name")
+            error.in_json = True  # which may be that file
+            raise error
         taken[file] = path
 
 

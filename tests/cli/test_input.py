@@ -261,7 +261,6 @@ def test_a_narrow_terminal_shows_every_number():
         ("run", "mine.py", "--json", "out.json", "--timeline", "out.json"),
         ("capture", "mine.py", "-o", "mine.py"),
         ("compare", "a.json", "b.json", "--json", "a.json"),
-        ("advise", "mine.py", "--json", "./mine.py"),
     ],
 )
 def test_a_file_is_written_once_and_never_over_what_is_read(words, capsys, tmp_path, monkeypatch):

@@ -50,10 +50,10 @@ def run(path, *arguments, options=(), command=("-m", "tensim", "ttnn")):
 def test_both_commands_take_a_mesh():
     parser = options("python -m tensim.ttnn")
     settings = request_of(
-        parser.parse_args(["--mesh", "t3k", "--set", "ai_clock_mhz=900", "program.py"]), parser
+        parser.parse_args(["--mesh", "t3k", "--set", "clock.aiclk_mhz=900", "program.py"]), parser
     ).settings
     assert settings["board"] == "t3k" and settings["arch"] == "wormhole_b0"
-    assert settings["overrides"] == card_of("t3k") | {"ai_clock_mhz": 900}
+    assert settings["overrides"] == card_of("t3k") | {"clock.aiclk_mhz": 900}
     with pytest.raises(SystemExit):
         request_of(parser.parse_args(["--mesh", "t3k", "--check", "program.py"]), parser)
 
