@@ -31,7 +31,7 @@ RAISE_MESSAGES = {
     RaiseReason.CIRCULAR_BUFFER_INDEX: "circular-buffer index outside 0..31",
     RaiseReason.BANK_INDEX: "bank index outside the chip's banks",
     RaiseReason.DIVISION_BY_ZERO: "division by zero",
-    RaiseReason.PAGE_INDEX: "page outside the sharded buffer",
+    RaiseReason.PAGE_INDEX: "page outside the buffer",
     RaiseReason.NOT_SHARDED: "the tensor accessor's buffer is interleaved; only a sharded one has this property",
     RaiseReason.DIMENSION_INDEX: "dimension outside the tensor accessor's shape",
 }

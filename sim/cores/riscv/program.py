@@ -11,7 +11,7 @@ from tensim.sim.cores.riscv.cpp_texts import ENTRY
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
 from tensim.sim.cores.riscv.elf import MAX_STRING, Image, load_elf, text_address_of
 from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, TEXT_ROOM, local_bytes
-from tensim.sim.cores.riscv.line_table import LineTable
+from tensim.sim.cores.riscv.line_table import OWN_FOLDERS, LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
 from tensim.sim.lazy_dataclass import dataclass
 
@@ -68,6 +68,8 @@ class ThreadProgram:
         frame = self._own_frame(address) or self.line_table.place(address)
         if frame is None:
             return place
+        if frame.file.startswith(OWN_FOLDERS):  # before the kernel's first line, or behind its last
+            return place | self.entry
         is_own = Path(frame.file).name == Path(self.file).name  # also of a kernel that was given as text
         place |= {"line": frame.line, "source": self._source(frame, is_own)} | ({} if is_own else {"file": frame.file})
         frames = self.line_table.frames(address)

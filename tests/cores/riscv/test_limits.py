@@ -2,6 +2,7 @@
 
 import pytest
 
+import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.chip import Chip
 from tensim.sim.chip.statistics import breakdown, slowest_lines
@@ -174,3 +175,14 @@ def test_arguments_and_semaphores_may_decide_without_data():
     chip = run(kernel_elf(li(A0, LOCAL_BASE), load("lw", A0, A0), load("lw", A1, A0), operation(Op.RISCV_WAIT, ("x", A1))),
                numerics="off", args=[300])  # fmt: skip
     assert breakdown(chip)["BRISC"]["longest_cycles"] > 300
+
+
+def test_a_thread_in_the_run_time_stands_where_its_kernel_begins(tmp_path):
+    kernel = tmp_path / "slow.cpp"
+    kernel.write_text('#include "dataflow_api.h"\n\nvoid kernel_main() { riscv_wait(1000); }\n')
+    with tt.create_device(0, max_cycles=10) as device:
+        program, core = tt.create_program(), tt.CoreCoord(0, 0)
+        tt.create_kernel(program, kernel, core, tt.ReaderDataMovementConfig())
+        tt.enqueue_program(device.command_queue(), program, False)
+        with pytest.raises(CycleLimitError, match="slow.cpp:3"):
+            tt.finish(device.command_queue())
