@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # an example's name, a file, a function, or what it is
 Program: TypeAlias = "str | Path | Callable[..., Any] | Runnable"
-DEFAULT_ARCH = "wormhole_b0"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Settings:
     """What to run and how; None means the program's default.  `program`: an example's name, a file or a function."""
 
     program: Program
-    arch: str = DEFAULT_ARCH
+    arch: str = "wormhole_b0"
     device: str | None = None  # a device spec, in place of `arch`
     overrides: dict[str, Any] = field(default_factory=dict)
     grid: str | None = None
@@ -132,7 +131,7 @@ def _chip(settings: Settings, program: Runnable) -> tuple[Arch, dict[str, Any]]:
                 f"{program.name} runs on a mesh, which --device {settings.device} does not hold", hint="leave it out"
             )
         arch = board_of(program.mesh.get("board")).arch
-        if settings.arch not in (DEFAULT_ARCH, arch):
+        if settings.arch not in (Settings.arch, arch):
             raise UsageError(
                 f"{program.name} runs on a mesh of {arch} chips, not on {settings.arch}", hint="leave --arch out"
             )
