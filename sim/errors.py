@@ -26,8 +26,9 @@ class TensimError(RuntimeError):
     def __str__(self):
         text = self.message
         place = self.where
-        if "file" in place:
-            text = f"{place['file']}:{place.get('line', '?')}: {text}"
+        line = f":{place['line']}" if place.get("line") is not None else ""
+        if "file" in place and (line or not text.startswith(str(place["file"]))):
+            text = f"{place['file']}{line}: {text}"
         details = [f"{name} {place[name]}" for name in ("device", "core", "thread", "cycle") if name in place]
         if details:
             text += f" [{', '.join(details)}]"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tensim.cli.output import print_error, write_json
-from tensim.sim.errors import BinaryError, TensimError
+from tensim.sim.errors import TensimError
 
 if TYPE_CHECKING:
     from tensim.traces.light_metal.binary import Binary
@@ -25,16 +25,11 @@ kernel_path_option = click.option(
 
 
 def open_binary(path: str, numbering: str) -> Binary:
-    """A verified binary; what is said of a file as a whole, as that it is of another kind, names it."""
+    """A verified binary; what is wrong with a file names it."""
+    from tensim.light_metal.binary import verified_file
     from tensim.traces.light_metal.binary import Binary
-    from tensim.traces.light_metal.verify import open_verified
 
-    try:
-        return open_verified(Binary.open(path), None if numbering == "auto" else numbering)
-    except BinaryError as error:
-        if error.where.get("field"):
-            raise
-        raise BinaryError(f"{path}: {error.message}", where=error.where, hint=error.hint) from error
+    return verified_file(path, Binary.open(path), None if numbering == "auto" else numbering)
 
 
 def over_files(

@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.output_files import write_output
 from tensim.traces.light_metal.binary import Binary
 from tensim.traces.light_metal.verify import open_verified
@@ -67,7 +67,7 @@ def verified(binary: LightMetalBinary | bytes | str | os.PathLike | Binary) -> B
     if isinstance(binary, Binary):
         return binary
     if isinstance(binary, str | os.PathLike):
-        binary = LightMetalBinary.load_from_file(binary)
+        return verified_file(binary, LightMetalBinary.load_from_file(binary).get_data())
     data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
     try:
         data = data if isinstance(data, bytes) else bytes(memoryview(data))  # nobody changes it afterwards
@@ -77,3 +77,12 @@ def verified(binary: LightMetalBinary | bytes | str | os.PathLike | Binary) -> B
     if len(data) == 0:
         raise UsageError("the Light Metal binary is empty")
     return open_verified(data)
+
+
+def verified_file(path: str | os.PathLike, data: bytes, numbering: str | None = None) -> Binary:
+    """The verified `Binary` of a file's bytes; what is wrong with them names the file."""
+    try:
+        return open_verified(data, numbering)
+    except BinaryError as error:
+        error.where.setdefault("file", os.fspath(path))
+        raise

@@ -6,7 +6,8 @@ meaning raises `NotAnOperation`, which names the way out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 
     from tensim.ttnn.devices import MeshDevice
     from tensim.ttnn.shapes import Shape
+
+
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
+    """What numpy refuses is an ArgumentError: a RuntimeError, as in the library."""
+    try:
+        yield
+    except (ValueError, IndexError, ZeroDivisionError, OverflowError, MemoryError) as error:
+        raise ArgumentError(str(error) or type(error).__name__) from error
+
 
 # --- conversions
 
@@ -174,7 +185,8 @@ def _shaped(change: Callable[..., NDArray[Any]], *tensors: Tensor, memory_config
         host = host_tensor(np.ascontiguousarray(values), like.dtype, like.layout, like.tile)
         return placed_like(host, like, memory_config)
 
-    return each_chip(part, *tensors)
+    with _refusals():
+        return each_chip(part, *tensors)
 
 
 def reshape(input_tensor: Tensor, *shape: Any, memory_config: MemoryConfig | None = None, **ignored: object) -> Tensor:
@@ -182,7 +194,7 @@ def reshape(input_tensor: Tensor, *shape: Any, memory_config: MemoryConfig | Non
     sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
     try:
         return _shaped(lambda values: values.reshape(tuple(sizes)), input_tensor, memory_config=memory_config)
-    except ValueError:
+    except ArgumentError:
         raise ArgumentError(f"reshape: {input_tensor.shape} has no form {list(sizes)}") from None
 
 
@@ -216,6 +228,9 @@ def slice(
 ) -> Tensor:  # noqa: A001
     """The values between two corners, the second exclusive."""
     steps = slice_step or [1] * len(slice_start)
+    for size, begin, end, step in zip(input_tensor.shape, slice_start, slice_end, steps, strict=False):
+        if begin > end or end > size or step < 1:
+            raise ArgumentError(f"slice: from {begin} to {end} by {step} of {size} values")
     region = tuple(np.s_[a:b:c] for a, b, c in zip(slice_start, slice_end, steps, strict=True))
     return _shaped(lambda values: values[region], input_tensor, memory_config=memory_config)
 
@@ -293,7 +308,8 @@ def full(
     optional_tensor: Tensor | None = None,
 ) -> Tensor:
     """A tensor of one value."""
-    values = np.full(tuple(shape), fill_value, np.float64 if isinstance(fill_value, float) else np.int64)
+    with _refusals():
+        values = np.full(tuple(shape), fill_value, np.float64 if isinstance(fill_value, float) else np.int64)
     return _filled(values, dtype or DataType.BFLOAT16, layout, device, memory_config, optional_tensor)
 
 
@@ -385,7 +401,8 @@ def arange(
     memory_config: MemoryConfig = DRAM_MEMORY_CONFIG,
 ) -> Tensor:
     """Numbers from start (0) up to end, exclusive."""
-    values = np.arange(start) if end is None else np.arange(start, end, step)
+    with _refusals():
+        values = np.arange(start) if end is None else np.arange(start, end, step)
     return _filled(values, dtype, layout, device, memory_config)
 
 
@@ -417,8 +434,10 @@ def _computed(
     output_tensor: Tensor | None,
 ) -> Tensor:
     if output_tensor is None:
-        return each_chip(lambda *given: placed_like(*computed(function, given, dtype), memory_config), *operands)
-    host = each_chip(lambda *given: computed(function, given, dtype)[0], *operands)
+        with _refusals():
+            return each_chip(lambda *given: placed_like(*computed(function, given, dtype), memory_config), *operands)
+    with _refusals():
+        host = each_chip(lambda *given: computed(function, given, dtype)[0], *operands)
     assign_to(output_tensor, _converted(host, output_tensor.layout, output_tensor.dtype, None))
     return output_tensor
 

@@ -7,16 +7,18 @@ gets it passes the store, one that comes later waits.
 """
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, TRISC1
 from tensim.sim.cores.store_queue import FRACTION, begin_store
-from tensim.sim.cores.threads import argument, charge
+from tensim.sim.cores.threads import argument, charge, fail
 from tensim.sim.cores.transfer_checks import check_l1, check_open_reads
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, store_8, store_64
 from tensim.sim.state import cores_of, threads_of
 
 FIRST_OF_SECOND_PORT = TRISC1
+WORD = 4  # bytes that a core loads or stores at most
 
 
 @compiled()
@@ -68,11 +70,20 @@ def go_on(m, thread, now, time):
 
 
 @compiled()
+def is_aligned(m, thread, address, size):
+    """Whether a core reaches a word or a half of one at an address; a fault if not, as no RISC-V core here does."""
+    if size > WORD or address & (size - 1) == 0:
+        return True
+    fail(m, thread, Fault.MISALIGNED_ACCESS, address, size, 0)
+    return False
+
+
+@compiled()
 def store_local(m, thread, now):
     """A store; returns the cycle of the core's next instruction, or -1 after a fault."""
     t = threads_of(m)[thread]
     address, value, size = argument(t, 0), argument(t, 1), argument(t, 2)
-    if not check_l1(m, thread, t.core, address, size, True):
+    if not (is_aligned(m, thread, address, size) and check_l1(m, thread, t.core, address, size, True)):
         return -1
     host = m.l1_at + t.core * m.l1_size + address
     for i in range(size):
@@ -87,7 +98,7 @@ def load_local(m, thread, now):
     """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault."""
     t = threads_of(m)[thread]
     address, size = argument(t, 0), argument(t, 1)
-    if not check_l1(m, thread, t.core, address, size, False):
+    if not (is_aligned(m, thread, address, size) and check_l1(m, thread, t.core, address, size, False)):
         return -1
     if t.reads_open > 0 and check_open_reads(m, thread, address, size):
         return -1

@@ -543,3 +543,16 @@ def test_a_restart_closes_what_was_linked(device):
         run(device, leave_link_open, args=[int(first.x), int(first.y), int(last.x), int(last.y)])
     device._state.restart()
     run(device, write_to, args=[int(last.x), int(last.y)])
+
+
+@kernel
+def store_across_words(offset):
+    words = l1_ptr(600000 + offset, uint32)
+    words[0] = 1
+
+
+@pytest.mark.parametrize("offset", [1, 2, 3])
+def test_a_core_stores_no_word_across_two(device, offset):
+    """As C++ kernels: no RISC-V core here reaches it."""
+    with pytest.raises(ProgramError, match=f"misaligned access to {600000 + offset:#x}, 4 bytes"):
+        run(device, store_across_words, args=[offset])

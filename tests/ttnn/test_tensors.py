@@ -299,3 +299,27 @@ def test_partial_faces():
 def test_only_tensors_are_deallocated():
     with pytest.raises(TypeError, match="deallocate: tensor takes Tensor, not int"):
         ttnn.deallocate(3)
+
+
+def zeros_of(*shape):
+    return ttnn.zeros(shape, dtype=BF, layout=TILE)
+
+
+WRONG = {
+    "sizes that differ": lambda: ttnn.add(zeros_of(32, 32), zeros_of(64, 32)),
+    "a dimension twice": lambda: ttnn.permute(zeros_of(32, 32), (0, 0)),
+    "nothing to join": lambda: ttnn.concat([], dim=0),
+    "other rows": lambda: ttnn.concat([zeros_of(32, 32), zeros_of(16, 32)], dim=1),
+    "less than nothing around": lambda: ttnn.pad(zeros_of(32, 32), [(0, -1), (0, 0)], 0),
+    "behind the end": lambda: ttnn.slice(zeros_of(32, 32), [0, 0], [64, 64]),
+    "an end before its begin": lambda: ttnn.slice(zeros_of(32, 32), [5, 0], [2, 32]),
+    "no step": lambda: ttnn.arange(0, 10, 0),
+    "more than memory": lambda: ttnn.zeros((1 << 30, 1 << 30)),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_operations_on_the_host_refuse_is_a_runtime_error(what):
+    """As in the library, whatever numpy raises."""
+    with pytest.raises(RuntimeError):
+        WRONG[what]()

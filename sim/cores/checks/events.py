@@ -50,6 +50,7 @@ def local_access(m, s, thread):
     """A load or store of a core in its own L1."""
     t = threads_of(m)[thread]
     if t.operation == Op.STORE:
+        check_semaphore(m, s, thread, t.core, argument(t, 0))
         check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
         if s.data != 0 and lies_within(argument(t, 0), argument(t, 2), m.l1_size):
             mark_piece(l1_states(m, s, t.core), argument(t, 0), argument(t, 2))

@@ -99,6 +99,11 @@ TRANSFERS = {
         "semaphore_missing", "noc_semaphore_inc(get_noc_addr(parent_x, parent_y, get_semaphore(level + 9)), 1)",
         "reduction_tree", PYTHON, "sender", "get_semaphore(level)", "get_semaphore(level + 9)",
     ),
+    "a semaphore that no program makes is set": (
+        "semaphore_missing", "noc_semaphore_set(get_semaphore(11), 1)",
+        "ring_all_gather", PYTHON, "pass_shards",
+        "set(get_semaphore(2), 1)", "set(get_semaphore(11), 1)",
+    ),
 }  # fmt: skip
 ARGUMENTS = {
     "an argument is missing": (
