@@ -11,7 +11,7 @@ from tensim.sim.errors import ProgramError
 from tests.cores.riscv.assembler import T0, kernel_elf, li, operation
 from tests.cores.riscv.machine import run
 
-CI_PROGRAMS = 400
+CI_PROGRAMS = 200
 
 
 def test_any_operation_ends_or_is_refused():
