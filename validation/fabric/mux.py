@@ -12,6 +12,8 @@ import numpy as np
 import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.fabric import worker_area
+from tensim.sim.cores.riscv.toolchain import toolchain
+from tensim.sim.errors import UsageError
 from tensim.validation.rows import Case, Skip
 
 BOARDS = {"wormhole_b0": "n300", "blackhole": "p150_x2"}
@@ -46,6 +48,12 @@ def read(row, chip, size):
         raise ValueError(f"{chip} has no cores or streams for {channels} channels")
     if end > arch.l1_size:
         raise ValueError(f"a core's L1 does not hold the slots of {channels} channels")
+    try:
+        toolchain()
+    except UsageError as error:
+        if error.kind != "no_compiler":  # one that is named and wrong
+            raise
+        raise Skip(f"a mux's kernels are in C++, and {error.message}") from None
     group = f"{chip}/mux/{'both kinds' if numbers['headers'] else 'payloads alone'}"
     spec = ("mux", BOARDS[chip], size, *numbers.values())
     return Case(spec, group, row.number("value"), row["unit"], 2.0 * channels)
