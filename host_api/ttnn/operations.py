@@ -229,7 +229,8 @@ def slice(
     """The values between two corners, the second exclusive."""
     steps = slice_step or [1] * len(slice_start)
     for size, begin, end, step in zip(input_tensor.shape, slice_start, slice_end, steps, strict=False):
-        if begin > end or end > size or step < 1:
+        first, last = (place + size if place < 0 else place for place in (begin, end))  # some count from the end
+        if not 0 <= first <= last <= size or step < 1:
             raise ArgumentError(f"slice: from {begin} to {end} by {step} of {size} values")
     region = tuple(np.s_[a:b:c] for a, b, c in zip(slice_start, slice_end, steps, strict=True))
     return _shaped(lambda values: values[region], input_tensor, memory_config=memory_config)

@@ -251,6 +251,7 @@ def test_plain_operations(device):
     assert ttnn.to_memory_config(tensor, L1).memory_config() == L1
     assert list(ttnn.pad(tensor, [(0, 2), (0, 0)], 1.0).shape) == [4, 2]
     assert ttnn.slice(tensor, [0, 1], [2, 2]).to_list() == [[2.0], [-4.0]]
+    assert ttnn.slice(tensor, [0, 0], [-1, -1]).shape == [tensor.shape[0] - 1, tensor.shape[1] - 1]
     assert ttnn.full([2], 3, ttnn.int32).to_list() == [3, 3]
     corner = ttnn.untilize_with_unpadding(tensor, [1, 0])
     assert corner.to_list() == [[-1.0], [3.0]] and corner.layout == ROWS
