@@ -247,13 +247,11 @@ class Network:
                 for following in self._behind.pop((number, request.noc), ()):
                     self._start(*following, cycle)
             self.effects.at(tile.coordinates, cycle, lambda cycle: _begin(tile, request, cycle))
-            if not transfer.targets and request.kind != "write":  # nobody gets it
-                del self._under_way[tag]
         elif what == packets.LEFT:
+            if not transfer.targets:  # a multicast that nobody gets
+                del self._under_way[tag]
             if request.kind == "write":
                 self._unsent -= 1
-                if not transfer.targets:
-                    del self._under_way[tag]
                 told = cycle + self._told_later(transfer)
                 self.effects.at(tile.coordinates, told, lambda cycle: _leave(tile, request, cycle))
         elif what == packets.AT_TARGET:

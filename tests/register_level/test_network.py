@@ -192,6 +192,17 @@ def test_a_multicast_reaches_the_rectangle(chip, includes):
     assert chip.counter(one, niu.WRITE_ACKS) == len(reached)
 
 
+@pytest.mark.parametrize("kind", [niu.WRITE, niu.WRITE | niu.INLINE])
+def test_a_multicast_that_nobody_gets_ends(chip, kind):
+    one = chip.names[0]
+    place = xy(one) | xy(one) << 12  # its own tile alone, which does not count itself in
+    back = (TARGET, xy(one)) if kind & niu.INLINE else (TARGET, place)
+    target = (TARGET, place) if kind & niu.INLINE else (SOURCE, xy(one))
+    chip.start(one, [*chip.command(0, kind | niu.MARKED | niu.BROADCAST, target, back, 64), jump(0)])
+    chip.chip.run(3000)
+    assert not chip.errors and not chip.chip.is_busy and not chip.chip.network._under_way
+
+
 class Order:
     """Addresses to which others write, in their order."""
 

@@ -1,6 +1,6 @@
 // A worker that sends packets through a channel of a mux: payload and header, or headers alone.
 //
-// The last two words of its results are the cycles at which it began, and at which it had sent its last packet.
+// It leaves two words: the cycles at which it began, and at which it had sent its last packet.
 
 #include <cstdint>
 
