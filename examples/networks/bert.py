@@ -8,7 +8,7 @@ bfloat8_b in DRAM, all layers use one random set.  Embedding and the heads for t
 import torch
 import torch.nn.functional as F
 import ttnn
-from common import BFP8, L1, bias, main, matrix, parser, scale
+from common import BFP8, L1, add_replays, bias, main, matrix, parser, scale
 
 EPSILON = 1e-12
 MASKED = 60  # tokens of padding at a sentence's end
@@ -80,9 +80,15 @@ def run(session):
     x = torch.randn(options.batch, options.tokens, options.width)
     mask = torch.zeros(options.batch, 1, 1, options.tokens)
     mask[..., options.tokens - MASKED :] = -1e4
-    on_device, hidden, device_mask = session.put_all(p), session.put(x, memory=L1), session.put(mask)
-    for _ in range(options.layers):
-        hidden = encoder_layer(session, hidden, on_device, options.heads, device_mask)
+    on_device, begin, device_mask = session.put_all(p), session.put(x, memory=L1), session.put(mask)
+
+    def step():
+        hidden = begin
+        for _ in range(options.layers):
+            hidden = encoder_layer(session, hidden, on_device, options.heads, device_mask)
+        return hidden
+
+    hidden = session.repeated(step)
 
     def expected():
         y = x
@@ -98,4 +104,5 @@ if __name__ == "__main__":
     command_line.add_argument("--tokens", type=int, default=384, help="default %(default)s")
     command_line.add_argument("--width", type=int, default=1024, help="default %(default)s")
     command_line.add_argument("--heads", type=int, default=16, help="default %(default)s")
+    add_replays(command_line)
     main(run, command_line.parse_args())

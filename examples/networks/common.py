@@ -14,6 +14,7 @@ import ttnn
 PCC = 0.99  # least correlation with torch
 SEED = 0
 L1_SMALL = 32768  # bytes of L1 for tables of convolutions and pools
+TRACE_REGION = 1 << 24  # bytes of DRAM for metal traces
 
 BF16, BFP8 = ttnn.bfloat16, ttnn.bfloat8_b
 TILE, ROWS = ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT
@@ -48,6 +49,21 @@ class Session:
             self.device.arch(), math_fidelity=fidelity, math_approx_mode=True, fp32_dest_acc_en=False, packer_l1_acc=True
         )  # fmt: skip
 
+    def repeated(self, step):
+        """What `step()` gives; with --replays it is run once, which compiles its kernels, captured, and replayed so often."""
+        found = step()
+        if not self.options.replays:
+            return found
+        del found
+        trace = ttnn.begin_trace_capture(self.device, cq_id=0)
+        found = step()
+        ttnn.end_trace_capture(self.device, trace, cq_id=0)
+        for _ in range(self.options.replays):
+            ttnn.execute_trace(self.device, trace, cq_id=0, blocking=False)
+        ttnn.synchronize_device(self.device)
+        ttnn.release_trace(self.device, trace)
+        return found
+
     def check(self, name, found, expected):
         """Note the PCC of a tensor of the device and `expected()`, a torch tensor of as many values."""
         if self.options.compare:
@@ -66,10 +82,15 @@ def parser(description, layers, batch):
     return made
 
 
+def add_replays(made):
+    """Let a command line have --replays, of a network whose layers `Session.repeated` runs."""
+    made.add_argument("--replays", type=int, default=0, help="of a metal trace of the layers; default: no trace")
+
+
 def main(run, options, mesh=None):
     """Run a network on a chip, or on an open mesh; prints the PCC of each result and exits with 1 when one is below `PCC`."""
     torch.manual_seed(SEED)
-    device = mesh or ttnn.open_device(device_id=0, l1_small_size=L1_SMALL)
+    device = mesh or ttnn.open_device(device_id=0, l1_small_size=L1_SMALL, trace_region_size=TRACE_REGION)
     try:
         session = Session(device, options)
         with torch.no_grad():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 import ttnn
-from common import BF16, BFP8, DRAM, L1, ROWS, main, matrix, parser, scale
+from common import BF16, BFP8, DRAM, L1, ROWS, add_replays, main, matrix, parser, scale
 
 EPSILON = 1e-5
 ROPE_BASE = 500000.0
@@ -199,9 +199,15 @@ def decode(session, shape, p):
     decoder = Decoder(session, shape, p, context)
     index = session.put(positions.to(torch.int32), ttnn.int32, ROWS)
     cache = [session.put(as_pages(one), BFP8) for one in past] + [index]
-    hidden, turns = session.put(x, memory=decoder.by_width(shape.width)), []
-    for _ in range(options.layers):
-        hidden = decoder.layer(hidden, cache, positions, turns)
+    begin, turns = session.put(x, memory=decoder.by_width(shape.width)), []
+
+    def step():
+        hidden = begin
+        for _ in range(options.layers):
+            hidden = decoder.layer(hidden, cache, positions, turns)
+        return hidden
+
+    hidden = session.repeated(step)
 
     def expected():
         y, (keys, values) = x[0, 0], past
@@ -255,9 +261,15 @@ def prefill(session, shape, p):
     ]
     pages = torch.zeros(tokens // PAGE, shape.groups, PAGE, shape.head)
     table = session.put(torch.arange(len(pages), dtype=torch.int32).reshape(1, -1), ttnn.int32, ROWS)
-    cache, hidden = (session.put(pages, BFP8), session.put(pages, BFP8), table), session.put(x)
-    for _ in range(session.options.layers):
-        hidden = prefill_layer(session, hidden, on_device, shape, cache, turns)
+    cache, begin = (session.put(pages, BFP8), session.put(pages, BFP8), table), session.put(x)
+
+    def step():
+        hidden = begin
+        for _ in range(session.options.layers):
+            hidden = prefill_layer(session, hidden, on_device, shape, cache, turns)
+        return hidden
+
+    hidden = session.repeated(step)
 
     def expected():
         y = x[0]
@@ -319,4 +331,5 @@ if __name__ == "__main__":
         "--tokens", type=int, default=128, help="in a prompt, or before decoding; default %(default)s"
     )
     command_line.add_argument("--vocabulary", type=int, default=VOCABULARY, help="default %(default)s")
+    add_replays(command_line)
     main(run, command_line.parse_args())

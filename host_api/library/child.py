@@ -24,7 +24,8 @@ from typing import Any
 
 OPERATION = 32
 HERE = os.path.dirname(os.path.abspath(__file__))
-STAND_INS, RUN_TIMES = os.path.join(os.path.dirname(HERE), "ttnn", "stand_ins"), os.path.join(HERE, "run_times.py")
+STAND_INS = os.path.join(os.path.dirname(HERE), "ttnn", "stand_ins")
+RUN_TIMES, TRACE_CALLS = os.path.join(HERE, "run_times.py"), os.path.join(HERE, "trace_calls.py")
 SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
 # In the text of an object that has none of its own: equal settings are to have equal texts
 OWN_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -187,6 +188,11 @@ def offer_run_times(module: Any) -> None:
     module.query_op_runtime, module.RuntimeQueryResponse = times.query_op_runtime, run_times.RuntimeQueryResponse
 
 
+def offer_traces(module: Any) -> None:
+    """Let `ttnn._ttnn` capture and execute metal traces."""
+    load("tensim_trace_calls", TRACE_CALLS).replace_calls(module, teller.tell)
+
+
 def elapsed() -> int:
     """ns that programs have taken on the device so far."""
     return int(teller.tell({"elapsed": True}))
@@ -207,7 +213,9 @@ class Watch(importlib.abc.MetaPathFinder):
     """Changes modules of the library as soon as they are imported."""
 
     def __init__(self) -> None:
-        self.changes = {"ttnn.decorators": tell_operations, "ttnn.graph": offer_run_times}
+        self.changes = {
+            "ttnn.decorators": tell_operations, "ttnn.graph": offer_run_times, "ttnn._ttnn": offer_traces,
+        }  # fmt: skip
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

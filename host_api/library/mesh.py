@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tensim.library.identifiers import Commands
-    from tensim.library.runner import LibraryDevice
+    from tensim.library.runner import Launch, LibraryDevice
     from tensim.library.tiles import Tiles
     from tensim.sim.host.wiring import Wiring
 
@@ -82,6 +82,10 @@ class MeshTiles:
         """Whether a read looks at a worker's go word."""
         return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
 
+    def is_data(self, x: int, y: int, address: int) -> bool:
+        """Whether tensors may lie at an address."""
+        return self.parts[x >> CHIP_SHIFT].is_data(x & PLACE, y, address)
+
     def go_words(self) -> NDArray[np.uint32]:
         """uint32 (workers, 3): x and y as in messages, and the go word of every worker of all chips."""
         return np.concatenate([part.go_words() for part in self.parts])
@@ -114,12 +118,31 @@ class LibraryMesh:
 
     def run(self, workers: Iterable[Worker], operation: dict[str, Any] | None) -> None:
         """Run what an operation has told workers of all chips; returns when all have ended.  Raises what kernels raise."""
+        self._run([(chip, chip.told(mine, operation)) for chip, mine in self._parts(workers)])
+
+    def captured(
+        self, workers: Iterable[Worker], operation: dict[str, Any] | None
+    ) -> list[tuple[LibraryDevice, Launch]]:
+        """What an operation has told workers of all chips, for `replay`."""
+        return [(chip, chip.captured(mine, operation)) for chip, mine in self._parts(workers)]
+
+    def has_loaded(self, captured: Iterable[tuple[LibraryDevice, Launch]]) -> bool:
+        """Whether programs with the kernels of a captured launch have run before, on every chip."""
+        return all(chip.has_loaded(launch) for chip, launch in captured)
+
+    def replay(self, captured: Iterable[tuple[LibraryDevice, Launch]], trace: tuple[int, int]) -> None:
+        """Run a launch of a metal trace: (trace, number of its replay)."""
+        self._run([(chip, chip.of_trace(launch, trace)) for chip, launch in captured])
+
+    def _parts(self, workers: Iterable[Worker]) -> list[tuple[LibraryDevice, list[int]]]:
+        return [(self.chips[chip], mine) for chip, mine in _by_chip(workers).items()]
+
+    def _run(self, launches: Sequence[tuple[LibraryDevice, Launch]]) -> None:
         self._start_fabric()
         try:
-            begun = [(self.chips[chip], mine) for chip, mine in _by_chip(workers).items()]
-            for number, (chip, mine) in enumerate(begun):
-                chip.begin(mine, operation, first=number == 0)  # all at once, as cores of one chip are
-            for chip, _ in begun:
+            for number, (chip, launch) in enumerate(launches):
+                chip.begin(launch, first=number == 0)  # all at once, as cores of one chip are
+            for chip, _ in launches:
                 chip.finish()
         finally:
             if any(chip.state.failed is not None for chip in self.chips):

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tensim.device import current_system
 from tensim.library import environment
@@ -94,6 +94,24 @@ class Kernels:
         return self._known[identifier]
 
 
+class Launch(NamedTuple):
+    """A program that workers were told to run; `says`: what rows of reports say of it, its operation as "library"."""
+
+    program: FrozenProgram
+    bound: BoundProgram
+    says: dict[str, Any]
+
+    @property
+    def operation(self) -> dict[str, Any] | None:
+        """The operation of the library's that it belongs to, as its process describes it, or None."""
+        return self.says["library"]
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return _name(self.program, self.operation)
+
+
 class LibraryDevice:
     """A chip below the library; `number`: among several, None: the only one."""
 
@@ -126,11 +144,19 @@ class LibraryDevice:
 
         Raises what a kernel's fault raises; what the cores did until then stays in memory, and the chip can run others.
         """
-        try:
-            self._run(workers, operation)
-        finally:
-            if self.state.failed is not None:
-                self.state.restart()
+        self._run(self.told(workers, operation))
+
+    def captured(self, workers: list[int], operation: dict[str, Any] | None) -> Launch:
+        """What an operation has told some workers while a metal trace is captured, for `replay`."""
+        return self.told(workers, operation)
+
+    def has_loaded(self, launch: Launch) -> bool:
+        """Whether a program with the kernels of a captured launch has run before."""
+        return _kernels(launch.program) in self._numbers
+
+    def replay(self, launch: Launch, trace: tuple[int, int]) -> None:
+        """Run a launch of a metal trace, (trace, number of its replay), as `run` does."""
+        self._run(self.of_trace(launch, trace))
 
     @property
     def elapsed_ns(self) -> int:
@@ -145,56 +171,60 @@ class LibraryDevice:
             hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
         )
 
-    def begin(self, workers: list[int], operation: dict[str, Any] | None, first: bool = True) -> None:
-        """Let workers begin with what they are told, without waiting; `first`: the host has not begun others at the same time."""
-        program, bound, told = self._told(workers, operation)
-        self._enqueue(program, bound, told, first)
+    def begin(self, launch: Launch, first: bool = True) -> None:
+        """Let workers begin with a launch, without waiting; `first`: the host has not begun others at the same time."""
+        self._enqueue(launch, first)
 
     def finish(self) -> None:
         """Wait for what has begun."""
         self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
 
-    def _told(
-        self, workers: list[int], operation: dict[str, Any] | None
-    ) -> tuple[FrozenProgram, BoundProgram, dict[str, Any]]:
-        """(`FrozenProgram`, `BoundProgram`, what reports say) of a launch."""
+    def told(self, workers: list[int], operation: dict[str, Any] | None) -> Launch:
+        """What an operation has told some workers."""
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
-        return *self._program(workers), {
-            "launch_id": host_id(self.tiles, workers[0]),
-            "library": operation,
-            **self._place,
-        }
+        says = {"launch_id": host_id(self.tiles, workers[0]), "library": operation, **self._place}
+        return Launch(*self._program(workers), says)
 
-    def _enqueue(self, program: FrozenProgram, bound: BoundProgram, told: dict[str, Any], charged: bool = True) -> Item:
-        operation = told["library"]
-        describe_next(self.state, self._described(program, operation))
-        item = self._issue(lambda queue: queue.run_program(bound), charged)
-        measure(self.mesh, item, _name(program, operation), told, self._cost(program, bound))
+    def of_trace(self, launch: Launch, trace: tuple[int, int]) -> Launch:
+        """A launch that `captured` gave as one of a replay; with checks, buffers that are there now belong to it."""
+        bound = launch.bound if self.state.chip.checks is None else bind(launch.program, self.state)
+        return Launch(launch.program, bound, launch.says | {"trace": list(trace)})
+
+    def _enqueue(self, launch: Launch, charged: bool = True) -> Item:
+        describe_next(self.state, self._described(launch))
+        item = self._issue(lambda queue: queue.run_program(launch.bound), charged)
+        measure(self.mesh, item, launch.name, launch.says, self._cost(launch))
         return item
 
-    def _run(self, workers: list[int], operation: dict[str, Any] | None) -> None:
-        program, bound, told = self._told(workers, operation)
+    def _run(self, launch: Launch) -> None:
+        try:
+            self._simulate_or_pass(launch)
+        finally:
+            if self.state.failed is not None:
+                self.state.restart()
+
+    def _simulate_or_pass(self, launch: Launch) -> None:
         if self.sampler is None:
-            self._simulate(program, bound, told)
+            self._simulate(launch)
             return
-        key = self.sampler.key(program, operation)
+        key = self.sampler.key(launch.program, launch.operation)
         observed = self.sampler.stands_for(key)
         if observed is None:
-            self.sampler.note(key, self._simulate(program, bound, told))
+            self.sampler.note(key, self._simulate(launch))
         else:
-            self._pass_time(observed, program, told)
+            self._pass_time(observed, launch)
 
-    def _simulate(self, program: FrozenProgram, bound: BoundProgram, told: dict[str, Any]) -> Observed:
+    def _simulate(self, launch: Launch) -> Observed:
         """Run a program; returns what was `Observed`."""
-        item = self._enqueue(program, bound, told)
+        item = self._enqueue(launch)
         self.finish()
         row = measurements_of(self.mesh).operations[-1]
         assert item.ended is not None  # it has been waited for
         return Observed(row, item.ended - item.stamp, row.started - self.state.clock.cycle_until(item.stamp))
 
-    def _pass_time(self, observed: Sequence[Observed], program: FrozenProgram, told: dict[str, Any]) -> None:
+    def _pass_time(self, observed: Sequence[Observed], launch: Launch) -> None:
         """Let the time of equal launches pass in place of a program's."""
         duration = sum(one.duration for one in observed) // len(observed)
         item = self._issue(lambda queue: queue.run_function(lambda: None, duration))
@@ -204,8 +234,8 @@ class LibraryDevice:
         cycles = round(sum(one.operation.cycles for one in observed) / len(observed))
         rows.append(
             replace(
-                last.operation, number=len(rows), name=_name(program, told["library"]), started=started,
-                ended=started + cycles, told=told | {"sampled": True},
+                last.operation, number=len(rows), name=launch.name, started=started, ended=started + cycles,
+                told=launch.says | {"sampled": True},
             )
         )  # fmt: skip
 
@@ -215,16 +245,19 @@ class LibraryDevice:
             executor.host.charge("enqueue_program")
         return executor.issue(self.state, self.state.queues[0], work)
 
-    def _cost(self, program: FrozenProgram, bound: BoundProgram) -> ProgramCost:
+    def _cost(self, launch: Launch) -> ProgramCost:
         """The `ProgramCost` of a launch; programs with the same kernels are one, as in the library's cache."""
-        kernels = tuple((id(one.kernel), one.parameters, one.cores) for one in program.kernels)
-        return replace(bound.cost, program=self._numbers.setdefault(kernels, len(self._numbers)))
+        return replace(
+            launch.bound.cost, program=self._numbers.setdefault(_kernels(launch.program), len(self._numbers))
+        )
 
-    def _described(self, program: FrozenProgram, operation: dict[str, Any] | None) -> Told | None:
+    def _described(self, launch: Launch) -> Told | None:
         """What files of other tools say of a program."""
+        operation, trace = launch.operation, launch.says.get("trace")
         if operation is None:
             return None
-        return Told(operation, self._names.of(operation["name"], [one.kernel.file for one in program.kernels]))
+        files = [one.kernel.file for one in launch.program.kernels]
+        return Told(operation, self._names.of(operation["name"], files), None if trace is None else tuple(trace))
 
     def _program(self, workers: list[int]) -> tuple[FrozenProgram, BoundProgram]:
         """(`FrozenProgram`, `BoundProgram`) of what some workers are told; made once of what is told again."""
@@ -243,6 +276,11 @@ class LibraryDevice:
         tiles, arch = self.tiles, self.state.arch
         places = l1_banks(tiles.layout, tiles.config[worker], arch.dram_banks, len(tiles.workers))
         self.state.chip.number_l1_banks([tiles.workers[place] for place in places])
+
+
+def _kernels(program: FrozenProgram) -> tuple[Any, ...]:
+    """What makes programs one in the library's cache: kernels, their parameters and cores."""
+    return tuple((id(one.kernel), one.parameters, one.cores) for one in program.kernels)
 
 
 def _name(program: FrozenProgram, operation: dict[str, Any] | None) -> str:

@@ -1,4 +1,4 @@
-"""The simulator's side of the library's device: accesses to memory, launches, compiler commands, names of operations.
+"""The simulator's side of the library's device: accesses to memory, launches, compiler commands, operations and traces.
 
 One socket takes them all; the first word of a connection says what it is.  Launches run at the first look at a go word behind
 them, or when an operation begins or ends, so that all cores that were told start together, as on silicon, where the host
@@ -24,8 +24,9 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, Commands, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
+from tensim.library.traces import Traces
 from tensim.sim.engine.sealed_files import write_atomically
-from tensim.sim.errors import TensimError
+from tensim.sim.errors import TensimError, UsageError
 
 Compile: TypeAlias = Callable[[list[str], str], tuple[int, bytes]]  # (arguments, folder) -> (status, bytes to say)
 OPEN, WRITE, READ, CLOSE, HOST, COMPILE, OPERATION = 1, 2, 3, 4, 5, 16, 32
@@ -34,6 +35,8 @@ WORDS = struct.Struct("<2I")
 # A go word whose signal is none of the library's, which raises an error for it: the answer outside operations, where nobody asks
 # us what has failed
 FAILURE = bytes([*bytes(SIGNAL), 0x55])
+NOT_LOADED = "is captured before it has run: a card refuses to load its kernels then; run it once before"
+CAPTURE_HINT = "a card refuses it, too: do it before begin_trace_capture"
 WORD, NOTHING = 4, bytes(4)
 RECEIVE = 1 << 20
 PATIENCE = 0.2  # seconds between two looks whether the other process lives
@@ -45,14 +48,17 @@ class Server:
 
     `open_device()` gives a `Device` with `name`, `tiles`, `run(workers, operation)`, which raises a TensimError when it fails
     and can then run others, and `run_elsewhere(cores)` for those that are no workers; where it `takes_writes`, its
-    `tiles.take_writes(data, at)` carries out many messages at once; `compile(arguments, folder)` gives (status, bytes to say),
-    and is called in threads; None where no compiler asks.
+    `tiles.take_writes(data, at)` carries out many messages at once; where the program's traces are ours, it has
+    `captured(workers, operation)`, which `replay(captured, trace)` runs as often as asked, and `has_loaded(captured)`, whether its
+    kernels have run before.  `compile(arguments, folder)` gives (status, bytes to say), and is called in threads; None where no
+    compiler asks.
     """
 
     def __init__(self, path: str | Path, open_device: Callable[[], Any], compile: Compile | None) -> None:
         self._open_device, self._compile = open_device, compile
         self.device: Any = None  # what `open_device` gives
         self._operations: list[dict[str, Any]] = []  # of the library's, that run now: the inner ones last
+        self._traces = Traces()
         self.failure: TensimError | None = None  # of a launch, that the program does not know of
         self._streams: set[socket.socket] = set()  # connections of the device
         self.host_memory: HostMemoryLink | None = None  # of a driver that lets the device reach the host's memory
@@ -157,11 +163,39 @@ class Server:
             return
         if "begin" in message:
             self._operations.append(message["begin"])
+        elif "trace" in message:
+            self._trace(message["trace"], message["number"])
         elif self._operations:
             self._operations.pop()["outputs"] = message["end"]
         text = "" if self.failure is None else str(self.failure)
         self.failure = None
         self._answer(connection, text)
+
+    def _trace(self, what: str, number: int) -> None:
+        """The program begins or ends the capture of a trace, executes or releases one."""
+        traces = self._traces
+        try:
+            if what == "replay":
+                launches, trace = traces.next_replay(number)
+                for launch in launches:
+                    self.device.replay(launch, trace)
+            else:
+                {"begin": traces.begin, "end": traces.end, "release": traces.release}[what](number)
+        except TensimError as error:
+            self._failed(error)
+
+    def _capture(self, launch: Any) -> None:
+        """Keep a launch for the trace that is captured."""
+        self._traces.add(launch)
+        if not self.device.has_loaded(launch):
+            name = "a program" if self.operation is None else self.operation["name"]
+            print(f"tensim: warning: {name} {NOT_LOADED}", file=sys.stderr, flush=True)
+
+    def _failed(self, error: TensimError) -> None:
+        """Keep what has failed for the program's next message, and tell the user."""
+        if self.failure is None:
+            self.failure = error
+            print(f"tensim: {error}", file=sys.stderr, flush=True)
 
     def _answer(self, connection: socket.socket, text: str) -> None:
         connection.sendall(struct.pack("<I", len(text.encode())) + text.encode())
@@ -187,7 +221,17 @@ class Server:
             if self.failure is not None and self.operation is None:
                 self.failure = None
                 return FAILURE
+        if self._traces.capturing and tiles.is_data(x, y, address):
+            self._failed(UsageError("the host reads a tensor while a trace is captured", hint=CAPTURE_HINT))
         return tiles.read(x, y, address, size)
+
+    def write(self, x: int, y: int, address: int, data: bytes) -> None:
+        """What the host writes."""
+        tiles = self.device.tiles
+        if self._traces.capturing and tiles.is_data(x, y, address):
+            self._failed(UsageError("the host writes a tensor while a trace is captured", hint=CAPTURE_HINT))
+        else:
+            tiles.write(x, y, address, data)
 
     def read_beside(self, x: int, y: int, address: int, size: int) -> bytes:
         """What stands behind the answer to the read of a word: how many other words are the same until the host writes, then x, y
@@ -212,11 +256,12 @@ class Server:
         try:
             if strangers:
                 self.device.run_elsewhere(strangers)
-            if self.failure is None and workers:
+            if self._traces.capturing and workers:
+                self._capture(self.device.captured(workers, self.operation))
+            elif self.failure is None and workers:
                 self.device.run(workers, self.operation)
         except TensimError as error:
-            self.failure = error
-            print(f"tensim: {error}", file=sys.stderr, flush=True)
+            self._failed(error)
         for worker in workers:
             tiles.answer(worker, DONE)
         tiles.launched(workers)
@@ -293,7 +338,7 @@ class DeviceStream:
                 if len(data) - at < HEAD.size + size:
                     break
                 with memoryview(data)[at + HEAD.size : at + HEAD.size + size] as view:
-                    server.device.tiles.write(x, y, address, bytes(view))
+                    server.write(x, y, address, bytes(view))
                 at += size
             elif kind == READ:
                 connection.sendall(server.read(x, y, address, size) + server.read_beside(x, y, address, size))

@@ -161,6 +161,8 @@ class DeviceRecord:
         """A program starts."""
         number, record = len(self.operations) + 1, self.chip.launches[launch_id]
         buffers, issued_ns = self._buffers(), issued_fs / FS_PER_NS
+        if self.about is not None and trace is None:
+            trace = self.about.trace
         self.operations.append(Operation(self, number, launch, record, buffers, issued_ns, trace, self.about))
 
     def closing(self) -> None:

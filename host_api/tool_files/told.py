@@ -28,10 +28,12 @@ PRODUCT = "Matmul"  # in the names of the library's classes of products
 
 
 class Told(NamedTuple):
-    """`operation`: the description of a call; `device_operation`: the class of the library's that a program of it belongs to."""
+    """`operation`: the description of a call; `device_operation`: the class of the library's that a program of it belongs to;
+    `trace`: (metal trace, number of its replay) that the launch belongs to, or None."""
 
     operation: dict[str, Any]
     device_operation: str
+    trace: tuple[int, int] | None = None
 
 
 def place_of(tensor: dict[str, Any], arch: Arch) -> BufferPlace | None:

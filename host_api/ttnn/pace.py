@@ -36,6 +36,25 @@ def paced(operations: Sequence[Any], items: tuple[float, str] | None = None) -> 
     return found | {"rates": {"of": name, **rates}}
 
 
+def replays(operations: Sequence[Any]) -> list[dict[str, Any]]:
+    """What a replay takes of each metal trace that the program executed, of the chip that takes longest.
+
+    [{"trace": its number, "replays": how many, and of one, on average, "launches", "alone_ns", "traced_ns" as `paced` has them}].
+    """
+    found: dict[int, dict[int, list[Any]]] = {}
+    for one in operations:
+        if "trace" in one.told:
+            number, replay = one.told["trace"]
+            found.setdefault(number, {}).setdefault(replay, []).append(one)
+    return [{"trace": number, "replays": len(parts)} | _mean(list(parts.values())) for number, parts in found.items()]
+
+
+def _mean(parts: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    each = [found for found in map(paced, parts) if found is not None]
+    names = ("launches", "alone_ns", "traced_ns")
+    return {name: round(sum(one[name] for one in each) / len(each), 3) for name in names}
+
+
 def _of_chip(operations: Sequence[Any]) -> dict[str, Any]:
     arch = operations[0].device.host.arch
     entry_ns = arch["riscv.kernel_entry"] * 1000 / arch.clock_mhz  # of a kernel's zone, part of the go signal's time

@@ -112,8 +112,8 @@ def _share(part: float, total: float) -> float:
 
 
 def text(table: Table, facts: Mapping[str, Any]) -> str:
-    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `pace`: what
-    `tensim.ttnn.pace.paced` gives; `fabric`: what links have carried, `Fabric.link_utilization`)."""
+    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives; `pace` and
+    `traces`: what `tensim.ttnn.pace.paced` and `replays` give; `fabric`: what links have carried, `Fabric.link_utilization`)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
     if not table:
         return f"tensim: {what}: nothing was run on a simulated chip"
@@ -122,7 +122,7 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
     for row in table[:SHOWN]:
         lines.append(
             f"{row['operation']:4} {row['cycles']:12,} {row['ns'] / 1000:10.3f} {row['cores']:5}  "
-            f"{row['bounded_by'] or '-':10} {_stalls(row['threads']):44} {_place(row)}{row['name']}"
+            f"{row['bounded_by'] or '-':10} {_stalls(row['threads']):44} {_place(row)}{_replay(row)}{row['name']}"
         )
     if len(table) > SHOWN:
         lines.append(f"     and {len(table) - SHOWN} more")
@@ -130,6 +130,7 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
     lines += _by_operation_lines(by_operation(table), total) + _by_layer_lines(by_layer(table), total)
     if facts.get("pace"):
         lines += _pace_lines(**facts["pace"])
+    lines += _trace_lines(facts.get("traces", ()))
     if "sampled" in facts:
         lines.append(_sampled(**facts["sampled"]))
     if "fabric" in facts:
@@ -140,6 +141,11 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
 def _place(row: dict[str, Any]) -> str:
     """The chip of a row of a mesh, before its name."""
     return f"chip {row['chip']}: " if "chip" in row else ""
+
+
+def _replay(row: dict[str, Any]) -> str:
+    """The replay of a metal trace that a row belongs to, before its name."""
+    return "trace {}, replay {}: ".format(*row["trace"]) if "trace" in row else ""
 
 
 def _by_operation_lines(groups: Table, total: float) -> list[str]:
@@ -189,6 +195,15 @@ def _pace_lines(
         more = "" if key == "alone" else f"{ns / alone_ns - 1:+.1%}"
         lines.append(f"{ns / 1e6:14.3f} ms {more:>7}  {what:22}{rate}")
     return lines
+
+
+def _trace_lines(traces: Iterable[dict[str, Any]]) -> list[str]:
+    """What a replay of each metal trace takes as lines of text."""
+    return [
+        f"metal trace {one['trace']}: a replay takes {one['traced_ns'] / 1e6:.3f} ms, {one['launches']:,.0f} launches of "
+        f"{one['alone_ns'] / 1e6:.3f} ms; replayed {one['replays']:,} times"
+        for one in traces
+    ]
 
 
 def _sampled(simulated: int, stood_for: int, estimated_error_pct: float | None) -> str:

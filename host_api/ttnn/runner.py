@@ -281,7 +281,7 @@ class observed:
     ) -> None:
         from tensim.ttnn import measurements, report
         from tensim.ttnn.devices import has_stopped, open_devices, synchronize_device
-        from tensim.ttnn.pace import paced
+        from tensim.ttnn.pace import paced, replays
 
         self._observers.remove(self._launches)
         for device in open_devices().values():
@@ -292,6 +292,9 @@ class observed:
         pace = paced(measurements.all_operations(), self.request.items)
         if pace is not None:
             self.facts["pace"] = pace
+        traces = replays(measurements.all_operations())
+        if traces:
+            self.facts["traces"] = traces
         if self._summaries:
             self.result = report.result(table, self._summaries, self._repeatable())
             self.result.summary.update(host_seconds=time.perf_counter() - self._begun, **self.facts)

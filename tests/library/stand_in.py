@@ -13,7 +13,13 @@ import subprocess
 from pathlib import Path
 
 if __name__ == "ttnn":
+    import ttnn._ttnn
     import ttnn.decorators  # noqa: F401  programs name it
+
+    traces = ttnn._ttnn.operations.trace
+    begin_trace_capture, end_trace_capture = traces.begin_trace_capture, traces.end_trace_capture
+    execute_trace, release_trace = traces.execute_trace, traces.release_trace
+    is_trace_capture_active = ttnn._ttnn.device.is_trace_capture_active
 
 RELEASE = importlib.metadata.version("ttnn") if __name__ == "ttnn" else None
 ARCH = os.environ.get("TENSIM_LIBRARY_ARCH", "wormhole_b0")

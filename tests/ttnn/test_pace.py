@@ -7,7 +7,7 @@ import pytest
 from tensim.sim.arch import load_arch
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.ttnn import report
-from tensim.ttnn.pace import paced
+from tensim.ttnn.pace import paced, replays
 
 ARCH = load_arch("blackhole")
 BUFFERS = ProgramCost(config_bytes=64, config_cores=1, ring_bytes=64)
@@ -50,3 +50,12 @@ def test_rates_and_the_report():
     lines = "\n".join(report._pace_lines(**found))
     assert "4.000 ms          the operations alone         4,000.0 images/s" in lines
     assert "from a metal trace" in lines
+
+
+def test_a_replay_of_a_metal_trace_is_the_mean_of_all_on_the_chip_that_takes_longest():
+    untraced, first = launch(1000.0, chip=0), launch(3000.0, chip=0, trace=[5, 1])
+    second = [launch(2000.0, chip=0, trace=[5, 2]), launch(5000.0, chip=1, trace=[5, 2])]
+    (found,) = replays([untraced, first, *second])
+    assert (found["trace"], found["replays"], found["launches"], found["alone_ns"]) == (5, 2, 1, 4000.0)
+    assert found["traced_ns"] == pytest.approx((paced([first])["traced_ns"] + paced(second[1:])["traced_ns"]) / 2)
+    assert replays([untraced]) == []
