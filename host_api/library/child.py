@@ -25,7 +25,8 @@ from typing import Any
 OPERATION = 32
 HERE = os.path.dirname(os.path.abspath(__file__))
 STAND_INS = os.path.join(os.path.dirname(HERE), "ttnn", "stand_ins")
-RUN_TIMES, TRACE_CALLS = os.path.join(HERE, "run_times.py"), os.path.join(HERE, "trace_calls.py")
+RUN_TIMES = os.path.join(HERE, "run_times.py")
+TRACE_CALLS, SUB_DEVICE_CALLS = os.path.join(HERE, "trace_calls.py"), os.path.join(HERE, "sub_device_calls.py")
 SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
 # In the text of an object that has none of its own: equal settings are to have equal texts
 OWN_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -188,9 +189,10 @@ def offer_run_times(module: Any) -> None:
     module.query_op_runtime, module.RuntimeQueryResponse = times.query_op_runtime, run_times.RuntimeQueryResponse
 
 
-def offer_traces(module: Any) -> None:
-    """Let `ttnn._ttnn` capture and execute metal traces."""
+def offer_what_needs_fast_dispatch(module: Any) -> None:
+    """Let `ttnn._ttnn` capture and execute metal traces, and load managers of one sub-device."""
     load("tensim_trace_calls", TRACE_CALLS).replace_calls(module, teller.tell)
+    load("tensim_sub_device_calls", SUB_DEVICE_CALLS).replace_calls(module)
 
 
 def elapsed() -> int:
@@ -214,7 +216,7 @@ class Watch(importlib.abc.MetaPathFinder):
 
     def __init__(self) -> None:
         self.changes = {
-            "ttnn.decorators": tell_operations, "ttnn.graph": offer_run_times, "ttnn._ttnn": offer_traces,
+            "ttnn.decorators": tell_operations, "ttnn.graph": offer_run_times, "ttnn._ttnn": offer_what_needs_fast_dispatch,
         }  # fmt: skip
 
     def find_spec(

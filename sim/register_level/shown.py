@@ -2,7 +2,7 @@
 
 from tensim.sim.cores.coprocessor.debug_registers import CONFIG_INDEX, CONFIG_VALUE, DEBUG, DST, ROW_COMMAND, ROW_VALUE
 from tensim.sim.cores.coprocessor.state import DST_ROWS
-from tensim.sim.cores.coprocessor.tile_registers import WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT, WALL_CLOCK_LOW
+from tensim.sim.cores.riscv.layout import WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT, WALL_CLOCK_LOW
 from tensim.sim.register_level import debug_daisychain
 
 

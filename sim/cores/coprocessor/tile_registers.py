@@ -7,7 +7,6 @@ its own, only the two that count a circular buffer's tiles exist: they are the c
 """
 
 from tensim.sim.cores.coprocessor.debug_registers import (
-    DEBUG,
     FEATURE_DISABLE,
     is_debug_register,
     load_debug_register,
@@ -16,6 +15,7 @@ from tensim.sim.cores.coprocessor.debug_registers import (
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
 from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, chip_of
 from tensim.sim.cores.coprocessor.stream_registers import STREAM_BYTES, store_stream
+from tensim.sim.cores.riscv.layout import WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT, WALL_CLOCK_LOW
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
@@ -27,7 +27,6 @@ WORMHOLE_RAM_LOAD = ETHERNET + 0x4098  # of an Ethernet tile: fills its instruct
 MOVER_COMMAND = TDMA + 0x10
 # by chip: STREAM_REMOTE_DEST_BUF_SIZE and _START, tiles received and acknowledged
 RECEIVED, ACKNOWLEDGED = (4, 10), (3, 8)
-WALL_CLOCK_LOW, WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT = DEBUG + 0x1F0, DEBUG + 0x1F4, DEBUG + 0x1F8
 NO_COUNTER = -1
 
 

@@ -64,7 +64,7 @@ from tensim.sim.cores.riscv.instruction_results import (
     moved,
     product,
 )
-from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE
+from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE, WALL_CLOCK_HIGH_AT, WALL_CLOCK_LOW
 from tensim.sim.cores.riscv.traps import Service
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 from tensim.sim.cores.threads import OPERATION_END, fail
@@ -237,6 +237,9 @@ def interpret(machine, index, time):
                 else:
                     granted = False
                     v, late = loaded(window_place(m, t, address), code), local_use
+            elif WALL_CLOCK_LOW <= address <= WALL_CLOCK_HIGH_AT and size == 4:
+                now = max(cycle, base) if compute else cycle
+                v, late = (now if address == WALL_CLOCK_LOW else now >> 32) & WORD_MASK, m.timestamp - 1
             else:
                 fault = set_fault(core, _ADDRESS, address, size, 0)
         elif access == STORING:

@@ -8,8 +8,8 @@ import pytest
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.launch import ComputeSettings
 from tensim.sim.cores.operations import Op
-from tensim.sim.cores.riscv.layout import LOCAL_BASE
-from tensim.sim.cores.slots import TRISC0
+from tensim.sim.cores.riscv.layout import LOCAL_BASE, WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT, WALL_CLOCK_LOW
+from tensim.sim.cores.slots import BRISC, TRISC0
 from tests.cores.riscv.assembler import (
     A0,
     A1,
@@ -29,7 +29,7 @@ from tests.cores.riscv.assembler import (
     operation,
     store,
 )
-from tests.cores.riscv.machine import OUT, cycles, run
+from tests.cores.riscv.machine import OUT, cycles, run, words
 
 FEW, MANY, UNROLL = 4, 20, 16
 LOOP = 2  # the counter and the branch
@@ -88,6 +88,21 @@ def test_local_memory_answers_in_two_cycles_and_takes_one_a_cycle(arch):
 def test_l1_answers_in_eight_cycles_and_takes_four_loads_in_seven(arch):
     assert slope([load("lw", A0, A0)], arch, before=[store("sw", A0, A0)]) == pytest.approx(8, abs=2 / UNROLL)
     assert slope(lambda i: [load("lw", A1, A0, 4 * i)], arch) == pytest.approx(7 / 4, abs=2 / UNROLL)
+
+
+@pytest.mark.parametrize("slot", [BRISC, TRISC0])
+def test_the_wall_clock_tells_the_cycles_between_two_loads(slot):
+    read = [li(S0, OUT), li(A0, WALL_CLOCK_LOW), load("lw", A1, A0), [addi(T0, T0, 1)] * 50, load("lw", A2, A0)]
+    high = [load("lw", A3, A0, WALL_CLOCK_HIGH - WALL_CLOCK_LOW), load("lw", T1, A0, WALL_CLOCK_HIGH_AT - WALL_CLOCK_LOW)]
+    told = [arithmetic("sub", A1, A2, A1), arithmetic("or", A3, A3, T1), store("sw", A1, S0), store("sw", A3, S0, 4)]
+    raw = kernel_elf(read, high, told)
+    kernels = {(slot, 0): raw} if slot == BRISC else {(None, 0): [raw, kernel_elf(), kernel_elf()]}
+    assert words(run(kernels, compute=ComputeSettings() if slot == TRISC0 else None), 2) == [51, 0]
+
+
+def test_the_wall_clock_answers_in_seven_cycles():
+    dependent = [load("lw", A1, A0), arithmetic("add", T0, A1, A1)]
+    assert slope(dependent, before=[li(A0, WALL_CLOCK_LOW)]) == 8
 
 
 def test_instructions_hide_the_latency_of_a_load():

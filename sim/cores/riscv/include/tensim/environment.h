@@ -113,6 +113,7 @@ TENSIM_INLINE uint64_t get_timestamp() {
     uint32_t low = tensim::post_timestamp();
     return uint64_t(tensim::post_result_high()) << 32 | low;
 }
+TENSIM_INLINE uint32_t reg_read(uint32_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 TENSIM_INLINE void flush_l2_cache_range(uintptr_t, size_t) {}
 TENSIM_INLINE void flush_l2_cache_line(uintptr_t) {}
 TENSIM_INLINE void invalidate_l2_cache_range(uintptr_t, size_t) {}
