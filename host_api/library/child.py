@@ -189,10 +189,22 @@ def offer_run_times(module: Any) -> None:
     module.query_op_runtime, module.RuntimeQueryResponse = times.query_op_runtime, run_times.RuntimeQueryResponse
 
 
+def tell_profiler(module: Any) -> None:
+    """Say what the program says to the profiler: signposts are messages to it."""
+    before = module.profiler.tracy_message
+
+    def tracy_message(source: str, *arguments: Any, **named: Any) -> None:
+        teller.tell({"profiler": str(source)})
+        before(source, *arguments, **named)
+
+    module.profiler.tracy_message = tracy_message
+
+
 def offer_what_needs_fast_dispatch(module: Any) -> None:
     """Let `ttnn._ttnn` capture and execute metal traces, and load managers of one sub-device."""
     load("tensim_trace_calls", TRACE_CALLS).replace_calls(module, teller.tell)
     load("tensim_sub_device_calls", SUB_DEVICE_CALLS).replace_calls(module)
+    tell_profiler(module)
 
 
 def elapsed() -> int:

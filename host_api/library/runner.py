@@ -38,6 +38,7 @@ from tensim.sim.host.wiring import Wiring
 from tensim.tool_files.recording import describe_next
 from tensim.tool_files.told import Told
 from tensim.ttnn.measurements import measure, measurements_of
+from tensim.ttnn.signposts import behind_which, put
 
 if TYPE_CHECKING:
     from tensim.library.kernels import LibraryKernel
@@ -235,7 +236,7 @@ class LibraryDevice:
         rows.append(
             replace(
                 last.operation, number=len(rows), name=launch.name, started=started, ended=started + cycles,
-                told=launch.says | {"sampled": True},
+                told=launch.says | behind_which() | {"sampled": True},
             )
         )  # fmt: skip
 
@@ -326,7 +327,7 @@ def run(request: Request, python: str | None = None, sample: int | None = None, 
                 return LibraryDevice(*common)
             return LibraryMesh([LibraryDevice(*common, chip) for chip in range(n_chips)], wiring, kernels.commands)
 
-        server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
+        server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build), put)
         room = {"TENSIM_LIBRARY_FLUSH": "0" * 24}  # where device.c says to `child` how its writes are sent
         variables = os.environ | surroundings.variables(socket, arch, n_chips) | room
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)

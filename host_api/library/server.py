@@ -51,11 +51,17 @@ class Server:
     `tiles.take_writes(data, at)` carries out many messages at once; where the program's traces are ours, it has
     `captured(workers, operation)`, which `replay(captured, trace)` runs as often as asked, and `has_loaded(captured)`, whether its
     kernels have run before.  `compile(arguments, folder)` gives (status, bytes to say), and is called in threads; None where no
-    compiler asks.
+    compiler asks.  `to_profiler(text)` takes the program's messages to the profiler.
     """
 
-    def __init__(self, path: str | Path, open_device: Callable[[], Any], compile: Compile | None) -> None:
-        self._open_device, self._compile = open_device, compile
+    def __init__(
+        self,
+        path: str | Path,
+        open_device: Callable[[], Any],
+        compile: Compile | None,
+        to_profiler: Callable[[str], None] | None = None,
+    ) -> None:
+        self._open_device, self._compile, self._to_profiler = open_device, compile, to_profiler
         self.device: Any = None  # what `open_device` gives
         self._operations: list[dict[str, Any]] = []  # of the library's, that run now: the inner ones last
         self._traces = Traces()
@@ -161,7 +167,9 @@ class Server:
         if "elapsed" in message:
             self._answer(connection, str(0 if self.device is None else self.device.elapsed_ns))
             return
-        if "begin" in message:
+        if "profiler" in message and self._to_profiler is not None:
+            self._to_profiler(message["profiler"])
+        elif "begin" in message:
             self._operations.append(message["begin"])
         elif "trace" in message:
             self._trace(message["trace"], message["number"])

@@ -25,6 +25,7 @@ ALWAYS = {  # in the summary of every simulation: key and type
 TABLES = {
     "operations": lambda result: result.operations,
     "by_operation": lambda result: result.summary.get("by_operation", []),
+    "by_signpost": lambda result: result.summary.get("by_signpost", []),
     "threads": lambda result: [{"thread": name, **part} for name, part in result.summary["breakdown"].items()],
     "lines": lambda result: result.lines,
     "cores": lambda result: [{"core": core, "cycles": cycles} for core, cycles in result.core_cycles.items()],

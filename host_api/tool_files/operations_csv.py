@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tensim.sim.chip.launch import KernelLaunch, Launch
     from tensim.tool_files.operands import Described, Operands
     from tensim.tool_files.recording import Operation
+    from tensim.ttnn.signposts import Signpost
 
 Integers: TypeAlias = "NDArray[np.int64]"
 COLUMNS = (
@@ -50,10 +51,13 @@ LAST_COLUMNS = (
 NO_MODEL = 1  # what a performance model says that there is none
 
 
-def write_operations(path: str | Path, described: Sequence[Described]) -> None:
-    """Write the table; `described`: the operations (`operands.Described`) in the order of the host."""
+def write_operations(path: str | Path, described: Sequence[Described], signposts: Iterable[Signpost] = ()) -> None:
+    """Write the table; `described`: the operations (`operands.Described`), `signposts`: between them, both in the host's order."""
     before, seen, rows = {}, set(), []
+    ahead = list(signposts)
     for one in described:
+        while ahead and ahead[0].issued_ns < one.operation.issued_ns:  # an issue takes the host's time
+            rows.append(_signpost_row(ahead.pop(0)))
         device = one.operation.device.id
         row = _row(one, before.get(device))
         program = (device, row["PROGRAM HASH"])
@@ -61,7 +65,7 @@ def write_operations(path: str | Path, described: Sequence[Described]) -> None:
         seen.add(program)
         before[device] = one.operation
         rows.append(row)
-    write_rows(path, rows, [one.operands for one in described])
+    write_rows(path, rows + [_signpost_row(one) for one in ahead], [one.operands for one in described])
 
 
 def write_rows(path: str | Path, rows: Iterable[dict[str, Any]], operands: Sequence[Operands]) -> None:
@@ -75,6 +79,14 @@ def write_rows(path: str | Path, rows: Iterable[dict[str, Any]], operands: Seque
         file.write(",".join(columns) + "\n")
         for row in rows:
             file.write(",".join(cell(row.get(column)) for column in columns) + "\n")
+
+
+def _signpost_row(one: Signpost) -> dict[str, Any]:
+    """{column: value} of a signpost: readers know it by its type."""
+    return {
+        "OP CODE": one.name, "OP TYPE": "signpost", "ATTRIBUTES": one.message.replace("\n", " "),
+        "HOST START TS": round(one.issued_ns),
+    }  # fmt: skip
 
 
 def _row(one: Described, before: Operation | None) -> dict[str, Any]:

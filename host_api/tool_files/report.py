@@ -20,6 +20,7 @@ from tensim.tool_files.topology import CLUSTER, MESH, write_topology
 
 if TYPE_CHECKING:
     from tensim.tool_files.recording import DeviceRecord, Operation, Recording
+    from tensim.ttnn.signposts import Signpost
 
 HOST_PROFILE = "tracy_profile_log_host.tracy"  # versions of the visualizer before 0.108 look for its name
 KNOWN = ("wormhole_b0", "blackhole")  # chips that tt-perf-report has roofs of
@@ -45,10 +46,13 @@ def require_folder(path: str | Path) -> None:
         raise UsageError(f"cannot write into {path}: {error.strerror}", hint="--tt-report takes a folder") from error
 
 
-def write_report(folder: str | Path, recording: Recording, name: str | None = None) -> list[str]:
+def write_report(
+    folder: str | Path, recording: Recording, name: str | None = None, signposts: Iterable[Signpost] = ()
+) -> list[str]:
     """Write the files of a `Recording`; returns warnings, texts for the user.
 
-    `name`: of the program, for operations; without one each is named after its compute kernel.  Files of an earlier report
+    `name`: of the program, for operations; without one each is named after its compute kernel.  `signposts`: what the program
+    put between them, in order.  Files of an earlier report
     in the folder are replaced.  OSError when a file cannot be written; UsageError when nothing ran.
     """
     operations = recording.operations()
@@ -64,7 +68,7 @@ def write_report(folder: str | Path, recording: Recording, name: str | None = No
     described = [_described(operation, name) for operation in operations]
     write_device_log(folder, devices)
     stamp = time.strftime("%Y_%m_%d_%H_%M_%S")
-    write_operations(folder / f"ops_perf_results_{stamp}.csv", described)
+    write_operations(folder / f"ops_perf_results_{stamp}.csv", described, signposts)
     write_output(folder / HOST_PROFILE, b"")
     write_database(folder, described, devices, name or folder.resolve().name)
     left_out = write_views(folder, described)

@@ -15,6 +15,7 @@ import numpy as np
 
 from tensim.sim.chip import statistics
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
+from tensim.ttnn.signposts import behind_which
 
 _LINK_FIELDS = ("flits", "stall")
 _CHANNEL_FIELDS = ("read_bytes", "write_bytes", "row_hits", "row_misses")
@@ -151,8 +152,8 @@ def all_operations() -> list[Operation]:
 
 def measure(device: Any, item: Any, name: str, told: dict[str, Any] | None = None, cost: object = None) -> None:
     """Note the programs of a queue's item when it ends; `told`: what else their rows in reports say, `cost`: see `Operation`."""
-    measured = measurements_of(device)
-    item.after = lambda: measured.ended(name, told or {}, cost)
+    measured, told = measurements_of(device), (told or {}) | behind_which()
+    item.after = lambda: measured.ended(name, told, cost)
 
 
 def use_details(on: bool) -> bool:

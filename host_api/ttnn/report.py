@@ -60,7 +60,7 @@ def operations(table: Table) -> dict[str, Any]:
     """The rows, their time by operation and by layer, and the sum of their cycles, as JSON has them."""
     return {
         "operations": table, "by_operation": by_operation(table), "layers": by_layer(table),
-        "cycles": sum(row["cycles"] for row in table),
+        "by_signpost": by_signpost(table), "cycles": sum(row["cycles"] for row in table),
     }  # fmt: skip
 
 
@@ -92,6 +92,24 @@ def by_operation(table: Table) -> Table:
     return sorted(found, key=lambda one: -one["cycles"])
 
 
+def by_signpost(table: Table) -> Table:
+    """What ran behind each signpost, in order: {"signpost": its name, None before the first, "launches", "cycles", "ns", "share"};
+    nothing without signposts."""
+    if not any("signpost" in row for row in table):
+        return []
+    groups: dict[Any, Table] = {}
+    for row in table:
+        groups.setdefault(row.get("signpost"), []).append(row)
+    total = sum(row["cycles"] for row in table)
+    return [
+        {
+            "signpost": name, "launches": len(rows), "cycles": sum(row["cycles"] for row in rows),
+            "ns": round(sum(row["ns"] for row in rows), 3), "share": _share(sum(row["cycles"] for row in rows), total),
+        }
+        for name, rows in groups.items()
+    ]  # fmt: skip
+
+
 def _called(row: dict[str, Any]) -> str:
     """What the program called: the library says it, other launches go by their kernels."""
     return (row.get("library") or row)["name"]
@@ -119,7 +137,11 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
         return f"tensim: {what}: nothing was run on a simulated chip"
     lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     lines.append(f"{'#':>4} {'cycles':>12} {'µs':>10} {'cores':>5}  {'bound':10} {'stalls':44} kernels")
+    before = None
     for row in table[:SHOWN]:
+        if row.get("signpost") not in (None, before):
+            lines.append(f"     signpost {row['signpost']}")
+        before = row.get("signpost")
         lines.append(
             f"{row['operation']:4} {row['cycles']:12,} {row['ns'] / 1000:10.3f} {row['cores']:5}  "
             f"{row['bounded_by'] or '-':10} {_stalls(row['threads']):44} {_place(row)}{_replay(row)}{row['name']}"
@@ -128,6 +150,7 @@ def text(table: Table, facts: Mapping[str, Any]) -> str:
         lines.append(f"     and {len(table) - SHOWN} more")
     total = sum(row["cycles"] for row in table)
     lines += _by_operation_lines(by_operation(table), total) + _by_layer_lines(by_layer(table), total)
+    lines += _by_signpost_lines(by_signpost(table), total)
     if facts.get("pace"):
         lines += _pace_lines(**facts["pace"])
     lines += _trace_lines(facts.get("traces", ()))
@@ -163,6 +186,17 @@ def _by_operation_lines(groups: Table, total: float) -> list[str]:
         )
     if len(groups) > NAMES:
         lines.append(f"     and {len(groups) - NAMES} more names")
+    return lines
+
+
+def _by_signpost_lines(groups: Table, total: float) -> list[str]:
+    """Time by signpost as lines of text."""
+    if not groups:
+        return []
+    lines = [f"time by signpost, of {total:,} cycles", f"{'cycles':>17} {'share':>6} {'launches':>8}  behind"]
+    for one in groups:
+        name = "the program's begin" if one["signpost"] is None else one["signpost"]
+        lines.append(f"{one['cycles']:17,} {one['share']:6.1%} {one['launches']:8,}  {name}")
     return lines
 
 

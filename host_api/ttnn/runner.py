@@ -346,10 +346,11 @@ class observed:
     def _write_report(self, files: Files, folder: str, record: Recording) -> None:
         """The files of `--tt-report`; what goes wrong with them does not hide what the program said."""
         from tensim.tool_files.report import write_report
+        from tensim.ttnn.signposts import all_signposts
 
         def work() -> list[str]:
             try:
-                return write_report(folder, record)
+                return write_report(folder, record, signposts=all_signposts())
             except UsageError as error:  # a program that has run nothing
                 return [f"cannot write {folder}: {error}"]
 

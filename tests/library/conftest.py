@@ -45,7 +45,7 @@ def install(place, release):
     descriptions = package / "tt_metal/soc_descriptors"
     descriptions.mkdir(parents=True)
     shutil.copyfile(HERE / "stand_in.py", package / "__init__.py")
-    shutil.copyfile(HERE / "stand_in_traces.py", package / "_ttnn.py")
+    shutil.copyfile(HERE / "stand_in_bindings.py", package / "_ttnn.py")
     (package / "decorators.py").write_text(DECORATORS)
     for name, channels in CHANNELS.items():
         (descriptions / f"{name}_arch.yaml").write_text(f"dram: {channels}\n")

@@ -20,6 +20,7 @@ if __name__ == "ttnn":
     begin_trace_capture, end_trace_capture = traces.begin_trace_capture, traces.end_trace_capture
     execute_trace, release_trace = traces.execute_trace, traces.release_trace
     is_trace_capture_active = ttnn._ttnn.device.is_trace_capture_active
+    tracy_message, MeshDevice = ttnn._ttnn.profiler.tracy_message, ttnn._ttnn.multi_device.MeshDevice
 
 RELEASE = importlib.metadata.version("ttnn") if __name__ == "ttnn" else None
 ARCH = os.environ.get("TENSIM_LIBRARY_ARCH", "wormhole_b0")

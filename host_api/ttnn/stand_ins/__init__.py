@@ -15,6 +15,7 @@ from types import ModuleType
 # What stands in for what; None: a package that holds others
 STAND_INS = {
     "loguru": "loguru",
+    "tracy": "tracy",
     "tests": None,
     "tests.ttnn": None,
     "tests.ttnn.utils_for_testing": "utils_for_testing",

@@ -93,7 +93,10 @@ def test_l1_answers_in_eight_cycles_and_takes_four_loads_in_seven(arch):
 @pytest.mark.parametrize("slot", [BRISC, TRISC0])
 def test_the_wall_clock_tells_the_cycles_between_two_loads(slot):
     read = [li(S0, OUT), li(A0, WALL_CLOCK_LOW), load("lw", A1, A0), [addi(T0, T0, 1)] * 50, load("lw", A2, A0)]
-    high = [load("lw", A3, A0, WALL_CLOCK_HIGH - WALL_CLOCK_LOW), load("lw", T1, A0, WALL_CLOCK_HIGH_AT - WALL_CLOCK_LOW)]
+    high = [
+        load("lw", A3, A0, WALL_CLOCK_HIGH - WALL_CLOCK_LOW),
+        load("lw", T1, A0, WALL_CLOCK_HIGH_AT - WALL_CLOCK_LOW),
+    ]
     told = [arithmetic("sub", A1, A2, A1), arithmetic("or", A3, A3, T1), store("sw", A1, S0), store("sw", A3, S0, 4)]
     raw = kernel_elf(read, high, told)
     kernels = {(slot, 0): raw} if slot == BRISC else {(None, 0): [raw, kernel_elf(), kernel_elf()]}

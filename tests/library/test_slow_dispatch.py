@@ -1,4 +1,7 @@
-"""Metal traces of a program with the library: what is captured, what a replay runs and takes, and what a card refuses."""
+"""What the library refuses in slow dispatch and has below tensim, metal traces and managers of one sub-device; signposts.
+
+Of traces: what is captured, what a replay runs and takes, and what a card refuses.
+"""
 
 import csv
 import json
@@ -134,6 +137,50 @@ def test_traces_are_known_from_their_capture_to_their_release():
     traces.release(3)
     with pytest.raises(UsageError, match="there is no trace 3"):
         traces.next_replay(3)
+
+
+def test_a_manager_of_one_sub_device_is_loaded(library):
+    behind = """
+    mesh = ttnn.MeshDevice()
+    one, two = mesh.create_sub_device_manager(["all"], 0), mesh.create_sub_device_manager(["left", "right"], 0)
+    mesh.load_sub_device_manager(one)
+    mesh.clear_loaded_sub_device_manager()
+    try:
+        mesh.load_sub_device_manager(two)
+    except RuntimeError as error:
+        assert "slow dispatch" in str(error)
+    else:
+        raise AssertionError("it went through")
+    operation(tensor, 3)
+    """
+    done = library.run(launches(COPY, more=textwrap.dedent(behind)))
+    assert done.returncode == 0, done.stderr
+
+
+SIGNPOSTS = """
+from tracy import signpost
+
+operation(tensor, 3)
+signpost("warm up", "the first\\nof two")
+signpost("measured")
+operation(tensor, 3)
+operation(tensor, 3)
+ttnn.tracy_message("no signpost")
+"""
+
+
+def test_signposts_part_the_report_and_the_table(library, tmp_path):
+    options = ("--json", str(tmp_path / "out.json"), "--tt-report", str(tmp_path / "report"))
+    done = library.run(launches(COPY, more=SIGNPOSTS), options=options)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert [one.get("signpost") for one in found["operations"]] == [None, "measured", "measured"]
+    assert [(one["signpost"], one["launches"]) for one in found["by_signpost"]] == [(None, 1), ("measured", 2)]
+    assert "     signpost measured" in done.stderr and "the program's begin" in done.stderr
+    (table,) = (tmp_path / "report").glob("ops_perf_results_*.csv")
+    rows = [(row["OP TYPE"], row["OP CODE"], row["ATTRIBUTES"]) for row in csv.DictReader(table.open())]
+    assert rows[1:3] == [("signpost", "warm up", "the first of two"), ("signpost", "measured", "")]
+    assert [kind for kind, _, _ in rows].count("tt_dnn_device") == 3
 
 
 WITH_THE_WHEEL = """
