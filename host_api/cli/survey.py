@@ -13,6 +13,7 @@ import click
 from tensim.cli.options import CYCLES, arch_option, json_option, overrides_option
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import UsageError
+from tensim.sim.host.wiring import BOARDS
 
 if TYPE_CHECKING:
     from tensim.library.survey import Survey
@@ -30,6 +31,9 @@ SHOWN = 40  # tests and reasons of the printed report
     help="The chip's bits or not.  [default: fast for the library, exact for the LLK suite]",
 )
 @overrides_option
+@click.option(
+    "--mesh", type=click.Choice(list(BOARDS)), help="The chips of a board, each test a device of all or some of them."
+)
 @click.option("--check", is_flag=True, help="Look for mistakes of kernels (docs/checks.md).")
 @click.option("--max-cycles", type=CYCLES, help="Stop a test with an error after this many simulated cycles.")
 @click.option(
@@ -57,6 +61,7 @@ def survey(
     arch: str,
     numerics: str | None,
     overrides: tuple[str, ...],
+    mesh: str | None,
     check: bool,
     max_cycles: int | None,
     limit: int,
@@ -84,9 +89,12 @@ def survey(
     points = measurements.points_of(measured, load_arch(arch).name)
     numerics = numerics or ("exact" if is_suite(folder) else "fast")
     options = ["--arch", arch, "--numerics", numerics, *(word for pair in overrides for word in ("--set", pair))]
+    if mesh is not None and (arch != BOARDS[mesh].arch or check):
+        what = "--check" if check else f"--arch {arch}"
+        raise UsageError(f"--mesh {mesh} is of {BOARDS[mesh].arch} chips: {what} does not go with it")
     if is_suite(folder):
-        if check or max_cycles:
-            raise UsageError("--check and --max-cycles are for tests of the library, not of the LLK suite")
+        if check or max_cycles or mesh:
+            raise UsageError("--check, --max-cycles and --mesh are for tests of the library, not of the LLK suite")
         plan = _suite(folder, python, arch, options, limit, seconds, perf or bool(measured))
         if measured:
             plan = measurements.selected(plan, points)
@@ -95,7 +103,9 @@ def survey(
             raise UsageError("--perf is for the LLK suite, as --measured is")
         options += ["--check"] if check else []
         options += ["--max-cycles", str(max_cycles)] if max_cycles else []
-        plan = surveys.survey_of(folder, python, options, limit, seconds)
+        options += ["--mesh", mesh] if mesh else []
+        shape = BOARDS[mesh].shape if mesh else (1, 1)
+        plan = surveys.survey_of(folder, python, options, limit, seconds, shape)
     results = surveys.Results(plan, keep)
     with progress_bar() as on_progress:
         surveys.run(plan, results, on_progress)

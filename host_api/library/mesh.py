@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tensim.library.descriptions import ethernet_channels
 from tensim.library.routers import READY, TERMINATED, Told, ToldWiring, told_place, told_router
 from tensim.library.server import HEAD
 from tensim.sim.chip.routers import header_bytes
 from tensim.sim.errors import UsageError
-from tensim.sim.host.fabric import LINES, MESH, Fabric
+from tensim.sim.host.fabric import LINES, MESH, Fabric, count_together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,7 @@ class MeshTiles:
     def __init__(self, parts: Sequence[Tiles]) -> None:
         self.parts, self.layout = parts, parts[0].layout
         self.ends = {}  # (chip, (x, y), address of the word that ends a router) -> address of its status
+        self.ended = set()  # (chip, (x, y)) of routers that were told to end
 
     @property
     def told(self) -> bool:
@@ -73,6 +75,7 @@ class MeshTiles:
         status = self.ends.get((x >> CHIP_SHIFT, place, address))
         if status is not None and any(data):
             part.write(*place, status, TERMINATED.to_bytes(4, "little"))
+            self.ended.add((x >> CHIP_SHIFT, place))
 
     def read(self, x: int, y: int, address: int, size: int) -> bytes:
         """Bytes for the host."""
@@ -111,10 +114,12 @@ class LibraryMesh:
     def __init__(self, chips: Sequence[LibraryDevice], wiring: Wiring, commands: Commands) -> None:
         self.chips, self.wiring, self._commands = chips, wiring, commands
         self.fabric: Fabric | None = None
+        self._carried: list[dict[str, Any]] = []  # `link_utilization` of fabrics before
         self._routers: dict[tuple[int, int], Told] = {}  # by chip and channel
         self._built: dict[tuple[int, int], Told] | None = None  # of which the fabric was built
         self.name = f"{len(chips)} x {chips[0].name}"
         self.tiles = MeshTiles([chip.tiles for chip in chips])
+        count_together([chip.state for chip in chips])  # so that a fabric may begin when one has run
 
     def run(self, workers: Iterable[Worker], operation: dict[str, Any] | None) -> None:
         """Run what an operation has told workers of all chips; returns when all have ended.  Raises what kernels raise."""
@@ -156,6 +161,7 @@ class LibraryMesh:
 
     def run_elsewhere(self, cores: Iterable[tuple[int, tuple[int, int]]]) -> None:
         """Let the model of the router act on Ethernet cores that were told to run it; UsageError for other kernels."""
+        self._forget_ended()
         for chip, place in cores:
             part = self.tiles.parts[chip]
             told = told_router(part, place, self._commands)
@@ -168,17 +174,37 @@ class LibraryMesh:
             self.tiles.ends[chip, place, told.termination] = told.status
             part.write(*place, told.status, READY.to_bytes(4, "little"))
 
+    def link_utilization(self) -> list[dict[str, Any]]:
+        """What each link has carried, as `Fabric.link_utilization` has it, over all fabrics that the library has started."""
+        rows: dict[tuple[int, str, int], dict[str, Any]] = {}
+        for row in self._carried + ([] if self.fabric is None else self.fabric.link_utilization()):
+            place = row["chip"], row["direction"], row["link"]
+            before = rows.setdefault(
+                place, dict.fromkeys(row, 0) | dict(zip(("chip", "direction", "link"), place, strict=True))
+            )
+            for name in row.keys() - {"chip", "direction", "link"}:
+                before[name] += row[name]
+        return list(rows.values())
+
+    def _forget_ended(self) -> None:
+        """Routers that were told to end are none of the fabric that begins now."""
+        channels = ethernet_channels(self.chips[0].state.arch)
+        for chip, place in self.tiles.ended:
+            self._routers.pop((chip, channels[place]), None)
+        self.tiles.ended.clear()
+
     def _start_fabric(self) -> None:
-        """Build the routers that the library has started since."""
+        """Build the routers that the library has started since, in place of those of other settings before."""
         if not self._routers or self._routers == self._built:
             return
-        if self._built is not None:
-            raise UsageError("the fabric has been started with other settings before", hint="one fabric in a process")
         some = next(iter(self._routers.values()))
         arch, states = self.chips[0].state.arch, [chip.state for chip in self.chips]
         wiring = ToldWiring(self._routers, self.wiring.connections(), len(states))
         payload = some.slot_bytes - header_bytes(arch, some.mesh)
-        self.fabric = Fabric(states, wiring, self.wiring.shape, MESH if some.mesh else LINES, some.closed, payload)
+        if self.fabric is not None:
+            self._carried += self.fabric.link_utilization()
+        kind, room = MESH if some.mesh else LINES, len(ethernet_channels(arch))
+        self.fabric = Fabric(states, wiring, self.wiring.shape, kind, some.closed, payload, room=room)
         self._built = dict(self._routers)
         for chip, part in zip(states, self.tiles.parts, strict=True):
             if some.mesh:

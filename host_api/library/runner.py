@@ -343,7 +343,7 @@ def run(request: Request, python: str | None = None, sample: int | None = None, 
             if sample is not None and server.device is not None:
                 watch.facts["sampled"] = server.device.sampler.summary()
             if wiring is not None and server.device is not None and server.device.fabric is not None:
-                watch.facts["fabric"] = {"links": server.device.fabric.link_utilization()}
+                watch.facts["fabric"] = {"links": server.device.link_utilization()}
             server.close()
             end_process(child)
     if interrupted:

@@ -39,7 +39,7 @@ class Survey:
 
     `release`: of the library, None for tests that drive the device by themselves: those are run as their own configuration says.
     `patterns`: names of the files of tests.  `chosen`: {"function", "values"} of the parametrisations that are run
-    (`survey_child`), where it is not their number that selects them.
+    (`survey_child`), where it is not their number that selects them.  `mesh`: (rows, columns) of the chips.
     """
 
     folder: Path
@@ -50,18 +50,27 @@ class Survey:
     seconds: float
     patterns: tuple[str, ...] = ("test_*.py",)
     chosen: tuple[Mapping[str, Any], ...] = ()
+    mesh: tuple[int, int] = (1, 1)
 
     def settings(self) -> dict[str, Any]:
         """What makes the results of two surveys comparable."""
-        lists = {"options": list(self.options), "patterns": list(self.patterns), "chosen": list(self.chosen)}
+        lists = {name: list(getattr(self, name)) for name in ("options", "patterns", "chosen", "mesh")}
         return asdict(self) | {"folder": str(self.folder)} | lists
 
 
-def survey_of(folder: str | Path, python: str | None, options: Iterable[str], limit: int, seconds: float) -> Survey:
+def survey_of(
+    folder: str | Path,
+    python: str | None,
+    options: Iterable[str],
+    limit: int,
+    seconds: float,
+    mesh: tuple[int, int] = (1, 1),
+) -> Survey:
     """A `Survey` with the library of an interpreter.  UsageError where there is none, or it lacks pytest."""
     library = find_library(python)
     require_package(library.python, "pytest")
-    return Survey(Path(folder).resolve(), str(library.python), library.release, tuple(options), limit, seconds)
+    folder, python = Path(folder).resolve(), str(library.python)
+    return Survey(folder, python, library.release, tuple(options), limit, seconds, mesh=mesh)
 
 
 def require_package(python: str | Path, name: str) -> None:
@@ -213,6 +222,7 @@ class _Attempt:
             "folder": str(self.survey.folder), "files": list(map(str, self.files)), "limit": self.survey.limit,
             "done": list(self.results.tests), "root": root and str(root), "report": str(report),
             "own_configuration": self.survey.release is None, "chosen": list(self.survey.chosen),
+            "mesh": list(self.survey.mesh),
         }  # fmt: skip
 
     def _command(self, settings: Path) -> list[str]:

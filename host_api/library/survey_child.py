@@ -6,13 +6,14 @@ This file is run by the library's Python, without tensim: it imports the standar
 
 SETTINGS is a JSON file: `folder`, that names are relative to; `files`, to run; `limit`, of parametrisations of a function;
 `done`, names of tests to leave out; `own_configuration`, whether the folder's own files configure pytest; `root`, of the checkout
-that the tests import from, or null; `report`, the file to write; `chosen`, [{"function", "values"}]: of each the first
+that the tests import from, or null; `report`, the file to write; `mesh`, [rows, columns] of the chips; `chosen`, [{"function", "values"}]: of each the first
 parametrisation that has these values is run, and nothing else; [] for a selection by `limit`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import sys
@@ -146,8 +147,14 @@ class Survey:
         return {"outcome": "failed", "phase": phase, "error": error, "message": shortened(text)}
 
 
+FABRIC = ("reliability_mode", "num_planes", "fabric_tensix_config")  # of `device_params`, beside "fabric_config"
+
+
 class Fixtures:
-    """What the vendor's `conftest.py` gives to its tests."""
+    """What the vendor's `conftest.py` gives to its tests; `mesh`: (rows, columns) of the chips."""
+
+    def __init__(self, mesh: tuple[int, int] = (1, 1)) -> None:
+        self._mesh = mesh
 
     @pytest.fixture
     def device_params(self, request: Any) -> dict[str, Any]:
@@ -163,14 +170,47 @@ class Fixtures:
 
     @pytest.fixture
     def mesh_device(self, request: Any, device_params: dict[str, Any]) -> Iterator[Any]:
-        """A mesh of one chip; tests that ask for another shape are skipped."""
+        """A mesh of the shape that a test asks for, (rows, columns) or so many chips, or of all chips; tests that ask for more chips
+        are skipped."""
+        rows, columns = self._mesh
+        shape = getattr(request, "param", rows * columns)
+        yield from self._opened_mesh((1, shape) if isinstance(shape, int) else shape, device_params)
+
+    @pytest.fixture
+    def n300_mesh_device(self, device_params: dict[str, Any]) -> Iterator[Any]:
+        """A mesh of two chips."""
+        yield from self._opened_mesh((1, 2), device_params)
+
+    @pytest.fixture
+    def t3k_mesh_device(self, device_params: dict[str, Any]) -> Iterator[Any]:
+        """A mesh of eight chips."""
+        yield from self._opened_mesh((2, 4), device_params)
+
+    @pytest.fixture
+    def bh_1d_mesh_device(self, device_params: dict[str, Any]) -> Iterator[Any]:
+        """A mesh of one column with all chips."""
+        yield from self._opened_mesh((self._mesh[0] * self._mesh[1], 1), device_params)
+
+    @pytest.fixture
+    def bh_2d_mesh_device(self, device_params: dict[str, Any]) -> Iterator[Any]:
+        """A mesh of all chips as they are linked."""
+        yield from self._opened_mesh(self._mesh, device_params)
+
+    def _opened_mesh(self, shape: tuple[int, ...], device_params: dict[str, Any]) -> Iterator[Any]:
         import ttnn
 
-        shape = getattr(request, "param", (1, 1))
-        if shape not in (1, (1, 1)):
-            pytest.skip(f"one chip is simulated, the test wants a mesh of {shape}")
-        mesh = ttnn.MeshShape(1, 1)
-        yield from opened(ttnn, lambda: ttnn.open_mesh_device(mesh, **device_params), ttnn.close_mesh_device)
+        chips = self._mesh[0] * self._mesh[1]
+        if math.prod(shape) > chips:
+            there = "one chip is" if chips == 1 else f"{chips} chips are"
+            pytest.skip(f"{there} simulated, the test wants a mesh of {shape}")
+        settings = dict(device_params)
+        fabric, more = settings.pop("fabric_config", None), {name: settings.pop(name, None) for name in FABRIC}
+        if fabric is not None:
+            ttnn.set_fabric_config(fabric, **{name: value for name, value in more.items() if value is not None})
+        mesh = ttnn.MeshShape(*shape)
+        yield from opened(ttnn, lambda: ttnn.open_mesh_device(mesh, **settings), ttnn.close_mesh_device)
+        if fabric is not None:
+            ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED)
 
     @pytest.fixture(autouse=True)
     def reset_seeds(self) -> None:
@@ -214,7 +254,8 @@ def main(path: str) -> NoReturn:
         sys.exit(pytest.main(sys.argv[1:], plugins=[survey]))
     options = ["-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}", "--import-mode=importlib"]
     options += ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=no", "-q", "--capture=fd"]
-    sys.exit(pytest.main([*options, *settings["files"]], plugins=[survey, Fixtures()]))
+    plugins = [survey, Fixtures(tuple(settings["mesh"]))]
+    sys.exit(pytest.main([*options, *settings["files"]], plugins=plugins))
 
 
 if __name__ == "__main__":

@@ -69,10 +69,11 @@ class Routers:
 
     `ports`: [(tile number of `ethernet.tiles`, direction in which its link leads)]; `slots`: `Slots`; `channels`: sender
     channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more; `turns`: {direction in which
-    packets of a line come: the one in which they go on} where these are not the same.
+    packets of a line come: the one in which they go on} where these are not the same; `room`: for how many routers the chip's tables
+    are to have rows, where others may take their place later.  Those that a chip has already are replaced: it must be at rest.
     """
 
-    def __init__(self, chip, ports, slots, channels, mesh, ring, turns=None):
+    def __init__(self, chip, ports, slots, channels, mesh, ring, turns=None, room=0):
         self.chip, self.arrays, self.slots = chip, chip.arrays, slots
         self.channels, self.mesh, self.ring, self.ports, self.turns = channels, mesh, ring, ports, turns or {}
         self.peers = set()  # chips at the other ends
@@ -85,14 +86,29 @@ class Routers:
             )
         tiles = arch["ethernet.tiles"]
         self.places = [tuple(int(part) for part in tiles[number].split("-")) for number, _ in ports]
-        self._extend()
+        self._take_rows(room)
+        self._take_tiles()
         self.table = np.zeros(len(ports), layout.ROUTER)
         self._build_record(arch)
         self.reset()
 
-    def _extend(self):
+    def _take_rows(self, room):
+        """Rows of the chip's tables for the Ethernet tiles: new ones, or those of the routers that were there before."""
+        before = self.chip.routers
+        if before is None:
+            self.rows = max(len(self.ports), room)
+            self._extend(self.rows)
+            return
+        if len(self.ports) > before.rows:
+            raise UsageError(
+                f"{len(self.ports)} routers take the place of {before.rows}", hint="open the larger mesh first"
+            )
+        self.rows, self.peers = before.rows, set()
+        before.leave_tiles()
+
+    def _extend(self, count):
         """Rows for the Ethernet tiles behind those of the workers."""
-        arrays, count = self.arrays, len(self.ports)
+        arrays = self.arrays
         for names, more in ((PER_THREAD, count * THREADS_PER_CORE), (PER_CORE, count)):
             for name in names:
                 old = arrays[name]
@@ -100,16 +116,27 @@ class Routers:
                 new[: len(old)] = old
                 arrays.place(name, new)
         arrays.place("l1", arrays.l1_of_tiles[: self.first + count])
+        arrays.make_room(EVENTS * count)
+
+    def _take_tiles(self):
+        """Let packets of the NoC reach the routers."""
         width = self.chip.arch.noc_size[0]
         self._name_tiles()
-        tiles, cores, threads = arrays["tiles"], arrays["cores"], arrays["threads"]
+        tiles, cores, threads = (self.arrays[name] for name in ("tiles", "cores", "threads"))
+        self._tiles_before = {y * width + x: tiles[y * width + x].copy() for x, y in self.places}
         for index, (x, y) in enumerate(self.places):
             core = self.first + index
             tiles[y * width + x] = (st.TILE_WORKER, core, -1)
             cores[core]["tile"], cores[core]["x"], cores[core]["y"] = y * width + x, x, y
             mine = threads[core * THREADS_PER_CORE : (core + 1) * THREADS_PER_CORE]
             mine["core"], mine["slot"], mine["launch"] = core, np.arange(THREADS_PER_CORE), -1
-        arrays.make_room(EVENTS * count)
+
+    def leave_tiles(self):
+        """Give the tiles back: packets to them reach what was there before."""
+        for number, tile in self._tiles_before.items():
+            self.arrays["tiles"][number] = tile
+        self.arrays["cores"]["semaphore_waiters"][self.first :] = 0
+        self.arrays["threads"]["state"][self.first * THREADS_PER_CORE :] = st.IDLE
 
     def _name_tiles(self):
         """Coordinates by which NoC addresses name the routers' tiles: their own, where those of workers do not take their place."""

@@ -15,6 +15,16 @@ from tensim.sim.loop.environment import FS_PER_CYCLE_MHZ
 CONFIGURATIONS = LINES, MESH = "1d", "2d"
 
 
+def count_together(devices):
+    """Let all chips count cycles from one time: from now on, unless they do already.  UsageError when one has run."""
+    if len({device.clock.origin for device in devices}) == 1:
+        return
+    if any(device.chip.cycle for device in devices):
+        raise UsageError("a chip has run before the fabric was built", hint="open the mesh first")
+    for device in devices:
+        device.clock.origin = device.chip.host_log.origin_fs = device.env.now
+
+
 @dataclass(frozen=True)
 class Connection:
     """What a worker needs to write into a router's channel: its place and where slots and counters lie in its L1."""
@@ -46,11 +56,14 @@ class Fabric:
 
     `devices`: `tensim.sim.host.device.Device`, row after row, just opened and equal; `wiring`: `tensim.sim.host.wiring.Wiring` or
     what has its ports, tiles and links; `shape`: (rows, columns); `configuration`: "1d" or "2d"; `closed`: packets may go round;
-    `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for routers that serve neighbours alone.  UsageError
-    for what cannot be built.
+    `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for routers that serve neighbours alone; `room`: of
+    how many routers on a chip there may ever be.  A fabric takes the place of the one that its devices had.  UsageError for what
+    cannot be built.
     """
 
-    def __init__(self, devices, wiring, shape, configuration=LINES, closed=False, packet_bytes=None, forwarding=True):
+    def __init__(
+        self, devices, wiring, shape, configuration=LINES, closed=False, packet_bytes=None, forwarding=True, room=0
+    ):
         self.devices, self.wiring, self.shape, self.configuration = devices, wiring, shape, configuration
         self.closed, self.ports = closed, wiring.ports
         if configuration not in CONFIGURATIONS:
@@ -71,7 +84,8 @@ class Fabric:
             chip = device.chip
             numbered = [(wiring.tile(number, *port), port[0]) for port in ports]
             turns = wiring.turns.get(number)
-            chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding, turns)
+            ring = self.closed and forwarding
+            chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, ring, turns, room)
         self._lay_links()
         for number, device in enumerate(devices):
             device.chip.routers.tell_workers(*shape, number)
@@ -84,13 +98,13 @@ class Fabric:
             there.join(theirs, here, mine)
 
     def _join_clocks(self):
-        """All chips begin now, and none runs ahead of what another may send."""
+        """All chips count cycles from one time, and none runs ahead of what another may send."""
+        if any(device.chip.is_running or device.chip.machine["event_heap_size"] for device in self.devices):
+            raise UsageError("a chip runs while its fabric is built", hint="wait for its programs first")
+        count_together(self.devices)
         latency = layout.look_ahead(self.arch) - 1
         for device in self.devices:
             clock = device.clock
-            if device.chip.cycle or device.chip.is_running:
-                raise UsageError("a chip has run before the fabric was built", hint="open the mesh first")
-            clock.origin = device.chip.host_log.origin_fs = device.env.now
             clock.lookahead = min(clock.lookahead, latency * FS_PER_CYCLE_MHZ // clock.clock_mhz)
 
     def leave(self, device):

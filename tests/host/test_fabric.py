@@ -13,6 +13,8 @@ from tensim.sim.arch import load_arch
 from tensim.sim.chip.routers import slots_of
 from tensim.sim.cores.fabric import layout
 from tensim.sim.errors import DeadlockError, ProgramError, UsageError
+from tensim.sim.host.fabric import Fabric
+from tensim.sim.host.wiring import Wiring
 from tensim.traces.timeline import write_timeline
 from tensim.validation.fabric.traffic import header_words
 
@@ -135,6 +137,26 @@ def test_checks_change_no_cycle_and_find_a_payload_that_is_changed_on_its_way():
             run(mesh, 0, "east", text, data, kernel=overwrites)
     finally:
         closed(mesh)
+
+
+def test_a_fabric_takes_the_place_of_another_on_chips_that_have_run():
+    """Packets, routes and times are those of a fabric of its own; what the tables have no rows for is refused."""
+    data = some_bytes(2048)
+    with tt.open_mesh_device("p150_x2", links=1) as mesh:
+        text = header(mesh, layout.FUSED_ATOMIC_INC, 2048, mesh.line_route(1))
+        alone = run(mesh, 0, "east", text, data, packets=30)
+    with tt.open_mesh_device("p150_x2", links=2, fabric="2d") as mesh:
+        other = header(mesh, layout.FUSED_ATOMIC_INC, 2048, mesh.mesh_route(east=1))
+        run(mesh, 0, "east", other, data, packets=30, link=1)
+        states = [device._state for device in mesh.devices]
+        kept = Wiring((1, 2), 1, False, False, (1, 2, 4), len(states[0].arch["ethernet.tiles"]))
+        mesh._fabric = Fabric(states, kept, (1, 2))
+        assert run(mesh, 0, "east", text, data, packets=30) == alone
+        assert l1(mesh, 1, TARGET, 2048) == data and word(mesh, 1) == 60
+        assert [row["packets"] for row in mesh.link_utilization()] == [30, 0]
+        more = Wiring((1, 2), 3, False, False, (1, 2, 4), len(states[0].arch["ethernet.tiles"]))
+        with pytest.raises(UsageError, match="3 routers take the place of 2"):
+            Fabric(states, more, (1, 2))
 
 
 def test_data_do_not_change_the_time():

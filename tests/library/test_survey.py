@@ -331,6 +331,52 @@ def test_tests_of_the_library_with_its_wheel(tmp_path):
     assert "PCC -" in results.tests["test_wheel.py::test_is_wrong"]["why"]
 
 
+MESHES = """
+import pytest
+import ttnn
+
+
+def gathered(mesh):
+    values = list(map(float, range(32 * 64)))
+    tensor = ttnn.Tensor(values, [1, 1, 32, 64], ttnn.bfloat16, ttnn.TILE_LAYOUT).to(mesh)  # on every chip
+    found = ttnn.get_device_tensors(ttnn.all_gather(tensor, dim=3))
+    return [list(one.cpu().to(ttnn.ROW_MAJOR_LAYOUT).shape) for one in found]
+
+
+def test_one_chip_first(device):
+    tensor = ttnn.Tensor([1.0] * 1024, [1, 1, 32, 32], ttnn.bfloat16, ttnn.TILE_LAYOUT).to(device)
+    ttnn.relu(tensor)
+
+
+@pytest.mark.parametrize("mesh_device", [2, (1, 4)], indirect=True)
+@pytest.mark.parametrize("device_params", [{"fabric_config": ttnn.FabricConfig.FABRIC_1D}], indirect=True)
+def test_lines(mesh_device):
+    chips = mesh_device.get_num_devices()
+    assert gathered(mesh_device) == chips * [[1, 1, 32, 64 * chips]]
+
+
+@pytest.mark.parametrize("device_params", [{"fabric_config": ttnn.FabricConfig.FABRIC_2D}], indirect=True)
+def test_another_fabric(bh_2d_mesh_device):
+    assert list(bh_2d_mesh_device.shape) == [2, 2]
+
+
+def test_eight(t3k_mesh_device):
+    pass
+"""
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
+def test_tests_of_several_chips_with_the_wheel(tmp_path):
+    """They open all or some, with fabrics of their own, also when another test has run on one of them."""
+    (tmp_path / "test_meshes.py").write_text(MESHES)
+    plan = survey.survey_of(tmp_path, LIBRARY.python, ["--arch", "blackhole", "--mesh", "p150_x4"], 10, 300, (2, 2))
+    results = survey.Results(plan)
+    survey.run(plan, results)
+    assert [(one["outcome"], one["why"]) for one in results.tests.values()] == 4 * [("passed", "")] + [
+        ("skipped", "4 chips are simulated, the test wants a mesh of (2, 4)")
+    ]
+
+
 def test_tests_that_cannot_be_started_say_why(tmp_path, monkeypatch):
     monkeypatch.setenv("TENSIM_LIBRARY_PYTHON", "/nowhere/python3.10")
     (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
