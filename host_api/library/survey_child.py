@@ -6,8 +6,9 @@ This file is run by the library's Python, without tensim: it imports the standar
 
 SETTINGS is a JSON file: `folder`, that names are relative to; `files`, to run; `limit`, of parametrisations of a function;
 `done`, names of tests to leave out; `own_configuration`, whether the folder's own files configure pytest; `root`, of the checkout
-that the tests import from, or null; `report`, the file to write; `mesh`, [rows, columns] of the chips; `chosen`, [{"function", "values"}]: of each the first
-parametrisation that has these values is run, and nothing else; [] for a selection by `limit`.
+that the tests import from, or null; `report`, the file to write; `mesh`, [rows, columns] of the chips; `chosen`,
+[{"function", "values"}]: of each the first parametrisation that has these values is run, and nothing else; [] for a selection by
+`limit`.
 """
 
 from __future__ import annotations
@@ -170,8 +171,8 @@ class Fixtures:
 
     @pytest.fixture
     def mesh_device(self, request: Any, device_params: dict[str, Any]) -> Iterator[Any]:
-        """A mesh of the shape that a test asks for, (rows, columns) or so many chips, or of all chips; tests that ask for more chips
-        are skipped."""
+        """A mesh of the shape that a test asks for, (rows, columns) or so many chips, or of all chips; tests that ask for more are
+        skipped."""
         rows, columns = self._mesh
         shape = getattr(request, "param", rows * columns)
         yield from self._opened_mesh((1, shape) if isinstance(shape, int) else shape, device_params)
