@@ -69,8 +69,8 @@ class Routers:
 
     `ports`: [(tile number of `ethernet.tiles`, direction in which its link leads)]; `slots`: `Slots`; `channels`: sender
     channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more; `turns`: {direction in which
-    packets of a line come: the one in which they go on} where these are not the same; `room`: for how many routers the tables of the
-    chip are to have rows, where others may take their place later.  Those that a chip has already are replaced: it must be at rest.
+    packets of a line come: the one in which they go on} where these are not the same; `room`: for how many routers the chip's
+    tables are to have rows, as others may take their place later.  Those that a chip has already are replaced: it must be at rest.
     """
 
     def __init__(self, chip, ports, slots, channels, mesh, ring, turns=None, room=0):

@@ -144,7 +144,7 @@ def test_a_fabric_takes_the_place_of_another_on_chips_that_have_run():
     data = some_bytes(2048)
     with tt.open_mesh_device("p150_x2", links=1) as mesh:
         text = header(mesh, layout.FUSED_ATOMIC_INC, 2048, mesh.line_route(1))
-        alone = run(mesh, 0, "east", text, data, packets=30)
+        _, alone = (run(mesh, 0, "east", text, data, packets=30) for _ in range(2))
     with tt.open_mesh_device("p150_x2", links=2, fabric="2d") as mesh:
         other = header(mesh, layout.FUSED_ATOMIC_INC, 2048, mesh.mesh_route(east=1))
         run(mesh, 0, "east", other, data, packets=30, link=1)
