@@ -194,7 +194,7 @@ class LibraryDevice:
         return Launch(launch.program, bound, launch.says | {"trace": list(trace)})
 
     def _enqueue(self, launch: Launch, charged: bool = True) -> Item:
-        describe_next(self.state, self._described(launch))
+        describe_next(self.state, lambda: self._described(launch))
         item = self._issue(lambda queue: queue.run_program(launch.bound), charged)
         measure(self.mesh, item, launch.name, launch.says, self._cost(launch))
         return item

@@ -7,7 +7,7 @@ the NoC (`tensim.sim.chip.recordings`), from which the buffers that a program re
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -242,11 +242,11 @@ class Recording:
         return sorted(found, key=lambda operation: (operation.issued_ns, operation.number, operation.device.id))
 
 
-def describe_next(device: Device, about: Told | None) -> None:
-    """Say what a library says (`Told`, or None) of the next programs of a `tensim.sim.host.device.Device`."""
+def describe_next(device: Device, about: Callable[[], Told | None]) -> None:
+    """Say what a library says (`Told`, or None) of the next programs of a `tensim.sim.host.device.Device`, to those who record it."""
     for observer in device.observers:
         if isinstance(observer, DeviceRecord):
-            observer.about = about
+            observer.about = about()
 
 
 @contextlib.contextmanager
