@@ -243,7 +243,7 @@ class Recording:
 
 
 def describe_next(device: Device, about: Callable[[], Told | None]) -> None:
-    """Say what a library says (`Told`, or None) of the next programs of a `tensim.sim.host.device.Device`, to those who record it."""
+    """Say what a library says (`Told`, or None) of the next programs of a `tensim.sim.host.device.Device` to who records it."""
     for observer in device.observers:
         if isinstance(observer, DeviceRecord):
             observer.about = about()
