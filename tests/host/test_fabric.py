@@ -271,6 +271,7 @@ def closed(mesh):
         (layout.UNICAST_WRITE, 65000, 1 | 1 << 8, "send type 1, 65000 bytes of payload; .* at most 4352"),
         (layout.UNICAST_WRITE, 64, 2 | 1 << 8, "route .* leads from here"),
         (layout.UNICAST_WRITE, 64, 0, "route .* leads from here"),
+        (layout.UNICAST_WRITE, 64, 1, "route 0x1 .* ends at no chip"),
     ],
 )
 def test_wrong_packets(kind, size, route, match):
