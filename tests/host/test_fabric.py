@@ -310,6 +310,19 @@ def test_slots_that_overrun():
         closed(mesh)
 
 
+def test_links_keep_what_they_carried_before_a_failure():
+    mesh = opened("n300", links=1)
+    try:
+        run(mesh, 0, "east", header(mesh, layout.UNICAST_WRITE, 64, mesh.line_route(1)), bytes(64), packets=5)
+        fails(mesh, header(mesh, 17, 64, mesh.line_route(1)), "send type 17", payload=bytes(64))
+        for device in mesh.devices:
+            device._state.restart()
+        used = next(row for row in mesh.link_utilization() if row["chip"] == 0)
+        assert used["packets"] >= 5 and used["bytes"] >= 5 * 64 and used["router_cycles"] > used["busy_cycles"] > 0
+    finally:
+        closed(mesh)
+
+
 def test_a_target_that_is_not_there():
     mesh = opened("n300", links=1)
     try:
