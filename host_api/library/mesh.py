@@ -82,6 +82,10 @@ class MeshTiles:
         """Whether a read looks at a worker's go word."""
         return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
 
+    def keeps(self, x: int, y: int, address: int, size: int) -> bool:
+        """Whether bytes lie in a memory that kernels work on."""
+        return self.parts[x >> CHIP_SHIFT].keeps(x & PLACE, y, address, size)
+
     def go_words(self) -> NDArray[np.uint32]:
         """uint32 (workers, 3): x and y as in messages, and the go word of every worker of all chips."""
         return np.concatenate([part.go_words() for part in self.parts])

@@ -1,8 +1,8 @@
 """The simulator's side of the library's device: accesses to memory, launches, compiler commands, names of operations.
 
 One socket takes them all; the first word of a connection says what it is.  Launches run at the first look at a go word behind
-them, or when an operation begins or ends, so that all cores that were told start together, as on silicon, where the host
-writes faster than cores start.
+them, before the first write into a memory of kernels, or when an operation begins or ends, so that all cores that were told start
+together, as on silicon, where the host writes faster than cores start.
 
 A launch that fails ends like any other for the library, which would know no more than a core's wrong signal: our `child`, told
 of the failure when the operation ends, raises it.  What the operation launches in the meantime does not run.
@@ -179,6 +179,13 @@ class Server:
         if self.device is None:
             self.device = self._open_device()
 
+    def write(self, x: int, y: int, address: int, data: bytes) -> None:
+        """What the host writes; cores that were told to run do so before what they work on changes."""
+        tiles = self.device.tiles
+        if tiles.keeps(x, y, address, len(data)) and tiles.told:
+            self._launch()
+        tiles.write(x, y, address, data)
+
     def read(self, x: int, y: int, address: int, size: int) -> bytes:
         """What the host reads; cores that were told to run do so first."""
         tiles = self.device.tiles
@@ -293,7 +300,7 @@ class DeviceStream:
                 if len(data) - at < HEAD.size + size:
                     break
                 with memoryview(data)[at + HEAD.size : at + HEAD.size + size] as view:
-                    server.device.tiles.write(x, y, address, bytes(view))
+                    server.write(x, y, address, bytes(view))
                 at += size
             elif kind == READ:
                 connection.sendall(server.read(x, y, address, size) + server.read_beside(x, y, address, size))
