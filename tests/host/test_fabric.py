@@ -198,6 +198,39 @@ def test_words_and_halves():
         assert l1(mesh, 1, TARGET, 1024) == data
 
 
+@kernel
+def send_both(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, packets, waits):
+    """A packet with payload, and one of the next header behind it."""
+    router = fabric_open(x, y, credits_at, get_semaphore(0))
+    fabric_send_payload(router, first_slot, source, size)
+    fabric_send_header(router, first_slot, header, notified)
+    fabric_send_header(router, first_slot + slot_bytes, header + 48, notified)
+    fabric_close(get_semaphore(0), 2)
+
+
+@kernel
+def wait_for_count():
+    noc_semaphore_wait_min(0x58000, 1)
+
+
+@pytest.mark.parametrize("board", ["n300", "p150_x2"])
+def test_an_increment_may_wait_for_the_payloads_before_it(board):
+    ended = {}
+    for flush in (False, True):
+        with tt.open_mesh_device(board, links=1) as mesh:
+            receiver, program, route = mesh.devices[1], tt.create_program(), mesh.line_route(1)
+            tt.create_kernel(program, wait_for_count, tt.CoreCoord(*CORE), tt.WriterDataMovementConfig())
+            tt.enqueue_program(receiver.command_queue(), program, False)
+            count = header_words(layout.ATOMIC_INC, 0, address_of(mesh.devices[0], CORE, COUNTER), route, flush=flush)
+            text = header(mesh, layout.UNICAST_WRITE, 4096, route) + count
+            start(mesh, 0, "east", text, some_bytes(4096), kernel=send_both)
+            tt.finish(receiver.command_queue())
+            settle(mesh)
+            assert l1(mesh, 1, TARGET, 4096) == some_bytes(4096) and word(mesh, 1) == 1
+            ended[flush] = list(receiver.chip.launches.values())[-1]["ended"]
+    assert ended[True] > ended[False] + 50  # the payload needs 64 to 128 cycles, and is acknowledged
+
+
 def test_headers_that_kernels_fill():
     with tt.open_mesh_device("n300", links=1) as mesh:
         device, program = mesh.devices[0], tt.create_program()
@@ -272,6 +305,7 @@ def closed(mesh):
         (layout.UNICAST_WRITE, 64, 2 | 1 << 8, "route .* leads from here"),
         (layout.UNICAST_WRITE, 64, 0, "route .* leads from here"),
         (layout.UNICAST_WRITE, 64, 1, "route 0x1 .* ends at no chip"),
+        (layout.FUSED_ATOMIC_INC, 0, 1 | 1 << 8, "a write of 0 bytes asked of a router"),
     ],
 )
 def test_wrong_packets(kind, size, route, match):
@@ -306,6 +340,15 @@ def test_slots_that_overrun():
     try:
         text = header(mesh, layout.UNICAST_WRITE, 4096, mesh.line_route(1))
         fails(mesh, text, "over-run of sender channel 0", payload=bytes(4096), packets=60, waits=False)
+    finally:
+        closed(mesh)
+
+
+def test_a_payload_that_is_to_lie_otherwise_than_in_its_slot():
+    mesh = opened("p150_x2", links=1)
+    try:
+        text = header_words(layout.UNICAST_WRITE, 64, address_of(mesh.devices[0], CORE, TARGET + 4), mesh.line_route(1))
+        fails(mesh, text, "misaligned NoC transfer", payload=bytes(64))
     finally:
         closed(mesh)
 
