@@ -231,6 +231,14 @@ def test_an_increment_may_wait_for_the_payloads_before_it(board):
     assert ended[True] > ended[False] + 50  # the payload needs 64 to 128 cycles, and is acknowledged
 
 
+def test_looks_for_what_is_not_written_may_take_no_time():
+    """A step of 0 cycles, at which the router sleeps until a payload has been written."""
+    arch = load_arch("wormhole_b0", {"board": "n300", "ethernet.router.flush_look": 0})
+    with tt.open_mesh_device("n300", links=1, arch=arch) as mesh:
+        run(mesh, 0, "east", header(mesh, layout.FUSED_ATOMIC_INC, 4096, mesh.line_route(1)), bytes(4096), packets=9)
+        assert word(mesh, 1) == 9
+
+
 def test_headers_that_kernels_fill():
     with tt.open_mesh_device("n300", links=1) as mesh:
         device, program = mesh.devices[0], tt.create_program()
