@@ -77,11 +77,12 @@ def fabric_set_unicast_write(header: int, route: int, x: int, y: int, address: i
 
 @device_function
 def fabric_set_atomic_inc(header: int, route: int, x: int, y: int, address: int, value: int) -> None:
-    """Fill a header: add to a word of the core (x, y)."""
+    """Fill a header: add to a word of the core (x, y); does not wait for what packets before have written."""
     fabric_set_unicast_write(header, route, x, y, address, 0)
     words = l1_ptr(header, uint32)
     words[10] = FABRIC_ATOMIC_INC << 16
     words[4] = value
+    words[5] = 0
 
 
 @device_function

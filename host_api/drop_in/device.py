@@ -116,6 +116,8 @@ class RegisterDevice:
         """No read makes anything run but by its time."""
         return False
 
+    keeps = polls  # and no write
+
     @property
     def works_by_itself(self) -> bool:
         """Does anything happen while the host is silent?"""

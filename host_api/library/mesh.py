@@ -85,9 +85,9 @@ class MeshTiles:
         """Whether a read looks at a worker's go word."""
         return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
 
-    def is_data(self, x: int, y: int, address: int) -> bool:
-        """Whether tensors may lie at an address."""
-        return self.parts[x >> CHIP_SHIFT].is_data(x & PLACE, y, address)
+    def keeps(self, x: int, y: int, address: int, size: int) -> bool:
+        """Whether bytes lie in a memory that kernels work on."""
+        return self.parts[x >> CHIP_SHIFT].keeps(x & PLACE, y, address, size)
 
     def go_words(self) -> NDArray[np.uint32]:
         """uint32 (workers, 3): x and y as in messages, and the go word of every worker of all chips."""
@@ -114,7 +114,6 @@ class LibraryMesh:
     def __init__(self, chips: Sequence[LibraryDevice], wiring: Wiring, commands: Commands) -> None:
         self.chips, self.wiring, self._commands = chips, wiring, commands
         self.fabric: Fabric | None = None
-        self._carried: list[dict[str, Any]] = []  # `link_utilization` of fabrics before
         self._routers: dict[tuple[int, int], Told] = {}  # by chip and channel
         self._built: dict[tuple[int, int], Told] | None = None  # of which the fabric was built
         self.name = f"{len(chips)} x {chips[0].name}"
@@ -174,18 +173,6 @@ class LibraryMesh:
             self.tiles.ends[chip, place, told.termination] = told.status
             part.write(*place, told.status, READY.to_bytes(4, "little"))
 
-    def link_utilization(self) -> list[dict[str, Any]]:
-        """What each link has carried, as `Fabric.link_utilization` has it, over all fabrics that the library has started."""
-        rows: dict[tuple[int, str, int], dict[str, Any]] = {}
-        for row in self._carried + ([] if self.fabric is None else self.fabric.link_utilization()):
-            place = row["chip"], row["direction"], row["link"]
-            before = rows.setdefault(
-                place, dict.fromkeys(row, 0) | dict(zip(("chip", "direction", "link"), place, strict=True))
-            )
-            for name in row.keys() - {"chip", "direction", "link"}:
-                before[name] += row[name]
-        return list(rows.values())
-
     def _forget_ended(self) -> None:
         """Routers that were told to end are none of the fabric that begins now."""
         channels = ethernet_channels(self.chips[0].state.arch)
@@ -201,8 +188,6 @@ class LibraryMesh:
         arch, states = self.chips[0].state.arch, [chip.state for chip in self.chips]
         wiring = ToldWiring(self._routers, self.wiring.connections(), len(states))
         payload = some.slot_bytes - header_bytes(arch, some.mesh)
-        if self.fabric is not None:
-            self._carried += self.fabric.link_utilization()
         kind, room = MESH if some.mesh else LINES, len(ethernet_channels(arch))
         self.fabric = Fabric(states, wiring, self.wiring.shape, kind, some.closed, payload, room=room)
         self._built = dict(self._routers)

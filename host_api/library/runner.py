@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from tensim.analysis.links import fabric_facts
 from tensim.device import current_system
 from tensim.library import environment
 from tensim.library.descriptions import as_seen, refuse_unseen
@@ -343,7 +344,7 @@ def run(request: Request, python: str | None = None, sample: int | None = None, 
             if sample is not None and server.device is not None:
                 watch.facts["sampled"] = server.device.sampler.summary()
             if wiring is not None and server.device is not None and server.device.fabric is not None:
-                watch.facts["fabric"] = {"links": server.device.link_utilization()}
+                watch.facts["fabric"] = fabric_facts(server.device.fabric)
             server.close()
             end_process(child)
     if interrupted:

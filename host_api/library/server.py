@@ -1,8 +1,8 @@
 """The simulator's side of the library's device: accesses to memory, launches, compiler commands, operations and traces.
 
 One socket takes them all; the first word of a connection says what it is.  Launches run at the first look at a go word behind
-them, or when an operation begins or ends, so that all cores that were told start together, as on silicon, where the host
-writes faster than cores start.
+them, before the first write into a memory of kernels, or when an operation begins or ends, so that all cores that were told start
+together, as on silicon, where the host writes faster than cores start.
 
 A launch that fails ends like any other for the library, which would know no more than a core's wrong signal: our `child`, told
 of the failure when the operation ends, raises it.  What the operation launches in the meantime does not run.
@@ -229,17 +229,20 @@ class Server:
             if self.failure is not None and self.operation is None:
                 self.failure = None
                 return FAILURE
-        if self._traces.capturing and tiles.is_data(x, y, address):
+        if self._traces.capturing and tiles.keeps(x, y, address, size):
             self._failed(UsageError("the host reads a tensor while a trace is captured", hint=CAPTURE_HINT))
         return tiles.read(x, y, address, size)
 
     def write(self, x: int, y: int, address: int, data: bytes) -> None:
-        """What the host writes."""
+        """What the host writes; cores that were told to run do so before what they work on changes."""
         tiles = self.device.tiles
-        if self._traces.capturing and tiles.is_data(x, y, address):
-            self._failed(UsageError("the host writes a tensor while a trace is captured", hint=CAPTURE_HINT))
-        else:
-            tiles.write(x, y, address, data)
+        if tiles.keeps(x, y, address, len(data)):
+            if tiles.told:
+                self._launch()
+            if self._traces.capturing:
+                self._failed(UsageError("the host writes a tensor while a trace is captured", hint=CAPTURE_HINT))
+                return
+        tiles.write(x, y, address, data)
 
     def read_beside(self, x: int, y: int, address: int, size: int) -> bytes:
         """What stands behind the answer to the read of a word: how many other words are the same until the host writes, then x, y

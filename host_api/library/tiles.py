@@ -137,10 +137,11 @@ class Tiles:
         """Whether a read looks at a worker's go word."""
         return address == self.layout.go and size == WORD and (x, y) in self.workers
 
-    def is_data(self, x: int, y: int, address: int) -> bool:
-        """Whether tensors may lie at an address: in DRAM, or in a worker's L1 behind what launches are made of."""
-        begin = self.config_end if (x, y) in self.workers else 0 if (x, y) in self._dram else REGISTERS
-        return begin <= address < REGISTERS
+    def keeps(self, x: int, y: int, address: int, size: int) -> bool:
+        """Whether bytes lie in a memory that kernels work on, DRAM or L1 behind what launches are made of."""
+        if (x, y) in self.workers:
+            return self.config_end < address + size <= REGISTERS
+        return (x, y) in self._dram and address < REGISTERS
 
     def go_words(self) -> NDArray[np.uint32]:
         """uint32 (workers, 3): x and y as in messages, and the go word of every worker."""

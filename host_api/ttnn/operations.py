@@ -228,7 +228,10 @@ def slice(
 ) -> Tensor:  # noqa: A001
     """The values between two corners, the second exclusive."""
     steps = slice_step or [1] * len(slice_start)
-    for size, begin, end, step in zip(input_tensor.shape, slice_start, slice_end, steps, strict=False):
+    given = {len(input_tensor.shape), len(slice_start), len(slice_end), len(steps)}
+    if len(given) > 1:
+        raise ArgumentError(f"slice: corners and steps of {sorted(given)} places for {input_tensor.shape}")
+    for size, begin, end, step in zip(input_tensor.shape, slice_start, slice_end, steps, strict=True):
         first, last = (place + size if place < 0 else place for place in (begin, end))  # some count from the end
         if not 0 <= first <= last <= size or step < 1:
             raise ArgumentError(f"slice: from {begin} to {end} by {step} of {size} values")
@@ -278,6 +281,8 @@ def concat(
     tensors: Sequence[Tensor], dim: int = 0, *, memory_config: MemoryConfig | None = None, **ignored: object
 ) -> Tensor:
     """The tensors one after the other along a dimension."""
+    if not tensors:
+        raise ArgumentError("concat: no tensors")
     return _shaped(lambda *values: np.concatenate(values, dim), *tensors, memory_config=memory_config)
 
 

@@ -20,6 +20,7 @@ EVENTS = 128  # of a router in the event heap: its turns, and what is on its way
 PER_THREAD = "threads noc_words traffic stalls".split()
 PER_CORE = "cores semaphore_writers".split()
 DIRECTION_NAMES = ("north", "south", "east", "west")
+FIGURES = ("packets", "bytes", "busy_cycles", "full_cycles")  # of a link, counted by the router that sends
 STEPS = (
     "write_noc credit_noc poll_sender poll_receiver send credit write chunk increment forward complete acknowledge "
     "flush_look"
@@ -170,11 +171,11 @@ class Routers:
         self.chip.machine["fabric_model_at"] = router_event.address
 
     def reset(self):
-        """Idle routers with empty slots."""
+        """Idle routers with empty slots, whose links are those from before with what they have carried."""
         cores, threads, table = self.arrays["cores"], self.arrays["threads"], self.table
-        channels, ends = self.channels, table[["peer_machine", "peer"]].copy()
+        channels, kept = self.channels, table[["peer_machine", "peer", *FIGURES, "worked"]].copy()
         table[:] = np.zeros(1, layout.ROUTER)
-        table[["peer_machine", "peer"]] = ends
+        table[[*kept.dtype.names]] = kept
         for index, (_, direction) in enumerate(self.ports):
             core, r = self.first + index, table[index]
             cores[core]["semaphore_waiters"], cores[core]["router_event"] = 1, _event(index, layout.WAKE)
@@ -246,7 +247,7 @@ class Routers:
             return None
         r, (other, at) = self.table[index], self._ends[index]
         there = other.table[at]["worked"][self.chip.arch["ethernet.router.processors"] - 1]
-        figures = {name: int(r[name]) for name in ("packets", "bytes", "busy_cycles", "full_cycles")}
+        figures = {name: int(r[name]) for name in FIGURES}
         place = {
             "chip": self.number, "direction": DIRECTION_NAMES[self.ports[index][1]], "link": self._plane(index),
         }  # fmt: skip

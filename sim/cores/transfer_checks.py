@@ -228,19 +228,25 @@ def read_target(m, thread, source, local, size, noc, trid, vc, one_packet):
 
 
 @compiled()
+def check_write(m, thread, tile, local, offset, size):
+    """True when a write from the own L1 reaches a range that exists, and lies there as it does here."""
+    modulus = m.dram_write_congruence if tiles_of(m)[tile].kind == TILE_DRAM else m.l1_congruence
+    return check_target(m, thread, tile, offset, size, True) and (
+        size <= 4 or check_congruent(m, thread, local, offset, modulus)
+    )
+
+
+@compiled()
 def write_target(m, thread, local, destination, size, noc, trid, vc, one_packet):
     """The tile that a write is to, -1 after a fault."""
     tile = requested_tile(m, thread, destination, size, noc, trid, vc, one_packet)
     if tile < 0:
         return -1
     t = threads_of(m)[thread]
-    offset = destination & ctx.NOC_OFFSET_MASK
-    modulus = m.dram_write_congruence if tiles_of(m)[tile].kind == TILE_DRAM else m.l1_congruence
     if not (
         check_unlinked(m, thread, noc, destination)
         and check_l1(m, thread, t.core, local, size, False)
-        and check_target(m, thread, tile, offset, size, True)
-        and (size <= 4 or check_congruent(m, thread, local, offset, modulus))
+        and check_write(m, thread, tile, local, destination & ctx.NOC_OFFSET_MASK, size)
     ):
         return -1
     if t.reads_open > 0 and check_open_reads(m, thread, local, size):

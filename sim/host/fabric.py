@@ -13,6 +13,7 @@ from tensim.sim.errors import UsageError
 from tensim.sim.loop.environment import FS_PER_CYCLE_MHZ
 
 CONFIGURATIONS = LINES, MESH = "1d", "2d"
+LINK = ("chip", "direction", "link")  # what names a link among figures of all
 
 
 def count_together(devices):
@@ -79,6 +80,8 @@ class Fabric:
         if payload < 16:
             raise UsageError(f"a largest payload of {payload} bytes", hint="packet_bytes is 16 or more")
         self.slots = slots_of(arch, channels, self.mesh, payload)
+        before = devices[0].fabric
+        self._carried = [] if before is None else before.link_utilization()
         self._join_clocks()
         for number, (device, ports) in enumerate(zip(devices, self.ports, strict=True)):
             chip = device.chip
@@ -144,8 +147,20 @@ class Fabric:
 
         `bytes`: of payloads; `busy_cycles`: that the line was in use; `full_cycles`: that packets waited for a slot of the router
         at the other end, or a worker for slots whose packets are on their way; `router_cycles`: that the busier one of the
-        routers at its ends worked.
+        routers at its ends worked.  What links have carried for fabrics in whose place this one is counts, too.
         """
         every = [device.chip.routers for device in self.devices]
         rows = (routers.link_use(index) for routers in every for index in range(len(routers.ports)))
-        return [row for row in rows if row is not None]
+        return _sums([*self._carried, *(row for row in rows if row is not None)])
+
+
+def _sums(rows):
+    """Rows of `Fabric.link_utilization`, those of one link added up."""
+    found = {}
+    for row in rows:
+        link = tuple(row[name] for name in LINK)
+        known = found.get(link)
+        found[link] = (
+            row if known is None else row | {name: row[name] + known[name] for name in row if name not in LINK}
+        )
+    return list(found.values())

@@ -156,7 +156,8 @@ def test_a_fabric_takes_the_place_of_another_on_chips_that_have_run():
         )  # routers poll in other phases at first
         assert later == alone and first == pytest.approx(alone, rel=0.005)
         assert l1(mesh, 1, TARGET, 2048) == data and word(mesh, 1) == 90
-        assert [row["packets"] for row in mesh.link_utilization()] == [60, 0]
+        carried = {(row["chip"], row["direction"], row["link"]): row["packets"] for row in mesh.link_utilization()}
+        assert carried == {(0, "east", 0): 60, (0, "east", 1): 30, (1, "west", 0): 0, (1, "west", 1): 0}
         more = Wiring((1, 2), 3, False, False, (1, 2, 4), len(states[0].arch["ethernet.tiles"]))
         with pytest.raises(UsageError, match="3 routers take the place of 2"):
             Fabric(states, more, (1, 2))
@@ -221,6 +222,47 @@ def test_words_and_halves():
         halves = header(mesh, layout.SCATTER_WRITE, 1024, route)
         run(mesh, 0, "east", halves, data)
         assert l1(mesh, 1, TARGET, 1024) == data
+
+
+@kernel
+def send_both(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, packets, waits):
+    """A packet with payload, and one of the next header behind it."""
+    router = fabric_open(x, y, credits_at, get_semaphore(0))
+    fabric_send_payload(router, first_slot, source, size)
+    fabric_send_header(router, first_slot, header, notified)
+    fabric_send_header(router, first_slot + slot_bytes, header + 48, notified)
+    fabric_close(get_semaphore(0), 2)
+
+
+@kernel
+def wait_for_count():
+    noc_semaphore_wait_min(0x58000, 1)
+
+
+@pytest.mark.parametrize("board", ["n300", "p150_x2"])
+def test_an_increment_may_wait_for_the_payloads_before_it(board):
+    ended = {}
+    for flush in (False, True):
+        with tt.open_mesh_device(board, links=1) as mesh:
+            receiver, program, route = mesh.devices[1], tt.create_program(), mesh.line_route(1)
+            tt.create_kernel(program, wait_for_count, tt.CoreCoord(*CORE), tt.WriterDataMovementConfig())
+            tt.enqueue_program(receiver.command_queue(), program, False)
+            count = header_words(layout.ATOMIC_INC, 0, address_of(mesh.devices[0], CORE, COUNTER), route, flush=flush)
+            text = header(mesh, layout.UNICAST_WRITE, 4096, route) + count
+            start(mesh, 0, "east", text, some_bytes(4096), kernel=send_both)
+            tt.finish(receiver.command_queue())
+            settle(mesh)
+            assert l1(mesh, 1, TARGET, 4096) == some_bytes(4096) and word(mesh, 1) == 1
+            ended[flush] = list(receiver.chip.launches.values())[-1]["ended"]
+    assert ended[True] > ended[False] + 50  # the payload needs 64 to 128 cycles, and is acknowledged
+
+
+def test_looks_for_what_is_not_written_may_take_no_time():
+    """A step of 0 cycles, at which the router sleeps until a payload has been written."""
+    arch = load_arch("wormhole_b0", {"board": "n300", "ethernet.router.flush_look": 0})
+    with tt.open_mesh_device("n300", links=1, arch=arch) as mesh:
+        run(mesh, 0, "east", header(mesh, layout.FUSED_ATOMIC_INC, 4096, mesh.line_route(1)), bytes(4096), packets=9)
+        assert word(mesh, 1) == 9
 
 
 def test_headers_that_kernels_fill():
@@ -296,6 +338,8 @@ def closed(mesh):
         (layout.UNICAST_WRITE, 65000, 1 | 1 << 8, "send type 1, 65000 bytes of payload; .* at most 4352"),
         (layout.UNICAST_WRITE, 64, 2 | 1 << 8, "route .* leads from here"),
         (layout.UNICAST_WRITE, 64, 0, "route .* leads from here"),
+        (layout.UNICAST_WRITE, 64, 1, "route 0x1 .* ends at no chip"),
+        (layout.FUSED_ATOMIC_INC, 0, 1 | 1 << 8, "a write of 0 bytes asked of a router"),
     ],
 )
 def test_wrong_packets(kind, size, route, match):
@@ -330,6 +374,28 @@ def test_slots_that_overrun():
     try:
         text = header(mesh, layout.UNICAST_WRITE, 4096, mesh.line_route(1))
         fails(mesh, text, "over-run of sender channel 0", payload=bytes(4096), packets=60, waits=False)
+    finally:
+        closed(mesh)
+
+
+def test_a_payload_that_is_to_lie_otherwise_than_in_its_slot():
+    mesh = opened("p150_x2", links=1)
+    try:
+        text = header_words(layout.UNICAST_WRITE, 64, address_of(mesh.devices[0], CORE, TARGET + 4), mesh.line_route(1))
+        fails(mesh, text, "misaligned NoC transfer", payload=bytes(64))
+    finally:
+        closed(mesh)
+
+
+def test_links_keep_what_they_carried_before_a_failure():
+    mesh = opened("n300", links=1)
+    try:
+        run(mesh, 0, "east", header(mesh, layout.UNICAST_WRITE, 64, mesh.line_route(1)), bytes(64), packets=5)
+        fails(mesh, header(mesh, 17, 64, mesh.line_route(1)), "send type 17", payload=bytes(64))
+        for device in mesh.devices:
+            device._state.restart()
+        used = next(row for row in mesh.link_utilization() if row["chip"] == 0)
+        assert used["packets"] >= 5 and used["bytes"] >= 5 * 64 and used["router_cycles"] > used["busy_cycles"] > 0
     finally:
         closed(mesh)
 

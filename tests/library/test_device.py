@@ -92,6 +92,14 @@ def test_memory_and_a_launch(library, tmp_path, release, arch):
     assert one["name"] == "ttnn.copy 32x64: kernel" and one["cores"] == 4 and one["cycles"] > 300
 
 
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+def test_a_launch_works_on_what_stands_in_memory_when_it_is_told(library, arch):
+    """A host that does not wait for a launch writes later than that begins, into memory that is free by then."""
+    lines = ["device.wait = lambda cores: None", "copy()", "device.write(*bank, 0x200000, bytes(64))"]
+    done = library.run(launches(COPY, more="\n".join(lines)), arch=arch)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_launch_is_the_operations_that_told_the_cores(library, tmp_path):
     """The library looks for a launch's end when it has more to do: by then its next operation has begun."""
     later = """

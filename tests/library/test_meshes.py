@@ -77,7 +77,15 @@ SOCKETS = {"on a line": ("p150_x2", "FABRIC_1D", 1, 2), "in a mesh": ("p150_x4",
 def run_program(report, board, fabric, rows, columns, names):
     """The finished process of operations, all of which gave the right bits."""
     command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--mesh", board, "--json", str(report)]
-    command += [str(PROGRAM), fabric, str(rows), str(columns), *names.split()]
+    command += [
+        "--html",
+        str(report.with_suffix(".html")),
+        str(PROGRAM),
+        fabric,
+        str(rows),
+        str(columns),
+        *names.split(),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     assert dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)) == dict.fromkeys(names.split(), "True")
@@ -99,6 +107,8 @@ def test_collectives_give_the_right_bits(case, tmp_path):
     done = run_program(report, board, fabric, rows, columns, names)
     told = json.loads(report.read_text())
     assert sum(link["bytes"] for link in told["fabric"]["links"]) > 0 and "links carried packets" in done.stderr
+    assert all(0 < link["line_share"] <= 1 for link in told["fabric"]["links"] if link["packets"])
+    assert 'aria-label="how full the lines between chips are"' in report.with_suffix(".html").read_text()
     operations = told["operations"]
     gathers = [row["cycles"] for row in operations if row["name"].startswith("ttnn.all_gather")]
     assert {row["chip"] for row in operations} == set(range(rows * columns))

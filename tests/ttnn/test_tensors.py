@@ -313,6 +313,8 @@ WRONG = {
     "other rows": lambda: ttnn.concat([zeros_of(32, 32), zeros_of(16, 32)], dim=1),
     "less than nothing around": lambda: ttnn.pad(zeros_of(32, 32), [(0, -1), (0, 0)], 0),
     "behind the end": lambda: ttnn.slice(zeros_of(32, 32), [0, 0], [64, 64]),
+    "a corner of another rank": lambda: ttnn.slice(zeros_of(32, 32), [0], [16]),
+    "nothing to put together": lambda: ttnn.concat([], 0),
     "an end before its begin": lambda: ttnn.slice(zeros_of(32, 32), [5, 0], [2, 32]),
     "no step": lambda: ttnn.arange(0, 10, 0),
     "more than memory": lambda: ttnn.zeros((1 << 30, 1 << 30)),

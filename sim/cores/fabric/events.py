@@ -103,7 +103,7 @@ def wake(m, index, processor, now):
         turn += poll_cycles(f, r, processor)
         if steps > 1:
             r.step[processor] = (r.step[processor] + 1) % steps
-    inside, at = (now - r.slept_at[processor]) % turn, 0
+    inside, at = (now - r.slept_at[processor]) % max(turn, 1), 0
     while at < inside:
         at += poll_cycles(f, r, processor)
         if steps > 1:

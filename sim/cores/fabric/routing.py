@@ -20,7 +20,9 @@ def hops_of(route, direction):
 def is_here(route, direction):
     """Whether the chip that a packet has reached, over a link in `direction`, receives it."""
     if route & MESH == 0:
-        return route & 1 != 0 if route & SPARSE else route & 255 == 1
+        if route & SPARSE:
+            return route & 1 != 0
+        return route & 255 == 1 and route >> 8 > 0
     if route & EVERYONE:
         return True
     left = hops_of(route, NORTH) + hops_of(route, SOUTH) + hops_of(route, EAST) + hops_of(route, WEST)

@@ -5,6 +5,7 @@ Each write bears a transaction id by its receiver slot: the slot is free when al
 
 from tensim.sim.cores.fabric.layout import (
     ADDRESS,
+    ATOMIC_INC,
     CHUNK_INC,
     CHUNK_INC_FLUSH,
     CHUNK_WRITE,
@@ -43,7 +44,7 @@ from tensim.sim.cores.niu.transactions import (
 )
 from tensim.sim.cores.niu.transfers import count_write
 from tensim.sim.cores.threads import fail
-from tensim.sim.cores.transfer_checks import check_target, tile_at
+from tensim.sim.cores.transfer_checks import check_target, check_write, tile_at
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u32, store_32
 from tensim.sim.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
@@ -60,7 +61,7 @@ def write_bytes(m, r, slot, source, address, size, time):
         return False
     tile = tile_at(m, r.thread, address)
     offset = address & ((1 << OFFSET_BITS) - 1)
-    if tile < 0 or not check_target(m, r.thread, tile, offset, size, True):
+    if tile < 0 or not check_write(m, r.thread, tile, source, offset, size):
         return False
     index = new_transaction(m, WRITE, r.thread, fabric_of(m).write_noc, r.tile, tile)
     x = transactions_of(m)[index]
@@ -98,7 +99,7 @@ def write_word(m, r, kind, address, value, noc, time):
 def deliver(m, r, slot, time):
     """Write what a packet in a receiver slot brings for this chip; returns the cycles of the firmware, -1 after a fault.
 
-    The increment that follows a payload is not made here when it has to wait for it (`follows`).
+    An increment that follows a payload, or that waits for what packets before have written, is not made here (`follows`).
     """
     f = fabric_of(m)
     at = receiver_slot(f, r, slot)
@@ -108,7 +109,9 @@ def deliver(m, r, slot, time):
     if kind < UNICAST_WRITE or kind > SCATTER_WRITE:
         fail(m, r.thread, Fault.FABRIC_HEADER, kind, payload, f.max_payload)
         return -1
-    if kind == INLINE_WRITE or kind > INLINE_WRITE and kind < SCATTER_WRITE and payload == 0:
+    if kind == ATOMIC_INC and follows(m, r, slot) == 2:
+        return max(f.flush_look, 1)
+    if kind == INLINE_WRITE or kind == ATOMIC_INC:
         word = value | ALL_BYTES << 32 if kind == INLINE_WRITE else value
         if not write_word(
             m, r, INLINE if kind == INLINE_WRITE else ATOMIC, address, word, f.write_noc, time + f.increment
@@ -162,8 +165,11 @@ def scatter(m, r, slot, time):
 def follows(m, r, slot):
     """Whether an increment of a packet is still to be made, and whether it waits for all writes: 0, 1, 2."""
     header = l1_of(m, r) + receiver_slot(fabric_of(m), r, slot)
-    if type_of(header) == FUSED_ATOMIC_INC and payload_of(header) > 0:
-        return 2 if load_u32(header + 4 * FLAGS) & FLUSH else 1
+    flushes = load_u32(header + 4 * FLAGS) & FLUSH
+    if type_of(header) == FUSED_ATOMIC_INC:
+        return 2 if flushes else 1
+    if type_of(header) == ATOMIC_INC and flushes:
+        return 2
     if type_of(header) == SCATTER_WRITE:
         for chunk in range(CHUNKS):
             if chunk_kind(header, chunk) == CHUNK_INC_FLUSH:
@@ -173,10 +179,11 @@ def follows(m, r, slot):
 
 @compiled()
 def increment(m, r, slot, time):
-    """The increment of a packet with payload; returns the cycles of the firmware, -1 after a fault."""
+    """The increment that `deliver` has left; returns the cycles of the firmware, -1 after a fault."""
     f = fabric_of(m)
     header = l1_of(m, r) + receiver_slot(f, r, slot)
-    address, value = load_i64(header + 4 * SECOND), load_u32(header + 4 * VALUE)
+    place = SECOND if type_of(header) == FUSED_ATOMIC_INC else ADDRESS
+    address, value = load_i64(header + 4 * place), load_u32(header + 4 * VALUE)
     if type_of(header) == SCATTER_WRITE:
         for chunk in range(CHUNKS):
             if chunk_kind(header, chunk) == CHUNK_INC_FLUSH:

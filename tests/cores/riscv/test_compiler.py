@@ -231,6 +231,17 @@ def test_an_exponential_with_a_scale_multiplies_first(build):
     assert approximate.count(Op.SFPU_UNARY) == 1, "its initialisation has the scale"
 
 
+def test_an_inline_write_may_leave_the_wait_for_its_word_out(build):
+    """As muxes of the vendor's library call it."""
+    text = """
+    #include "dataflow_api.h"
+    void kernel_main() {
+        noc_inline_dw_write<InlineWriteDst::L1, true, false>(get_noc_addr(1, 1, 64), 7, 0xF, 0, NOC_UNICAST_WRITE_VC, 128);
+    }"""
+    found = [operation for operation, _ in operations(compile_kernel(build(text)).elf)]
+    assert found.count(Op.NOC_INLINE_WRITE) == 1
+
+
 def test_what_has_no_operation_stops_the_kernel_that_reaches_it(build):
     assert Service.FAIL_ASSERT in math_operations(
         build, "add_tiles_bcast_rows(0, 1, 0, 0, 0, get_arg_val<uint32_t>(0));"

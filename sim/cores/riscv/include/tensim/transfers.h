@@ -50,7 +50,8 @@ TENSIM_INLINE bool is_stream(uint64_t address) {
     return uint32_t(address) - first < fabric::area::STREAM_BYTES * fabric::area::MAX_STREAMS;
 }
 }  // namespace tensim
-template <InlineWriteDst target = InlineWriteDst::DEFAULT, bool posted = false>
+// `flush`: whether the firmware waits for the word that it keeps in L1; here the write holds its word.
+template <InlineWriteDst target = InlineWriteDst::DEFAULT, bool posted = false, bool flush = true>
 TENSIM_INLINE void noc_inline_dw_write(
     uint64_t address, uint32_t value, uint8_t bytes = 0xF, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC,
     uint32_t = 0) {
