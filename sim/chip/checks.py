@@ -335,6 +335,8 @@ class Checks:
         words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
+        if code == Check.SEMAPHORE_MISSING:
+            words["b"] = core_name(self._chip, values[1])
         if code == Check.GENERATOR_MEMORY:
             words |= {"a": ("L1", "DRAM")[values[0]], "c": ("L1", "DRAM")[values[2]]}
         if code in ON_CORE:

@@ -4,7 +4,7 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import wait_for_graph
-from tensim.sim.chip.places import thread_place
+from tensim.sim.chip.places import core_name, thread_place
 from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import FRONT_END_FAULTS, MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
@@ -61,6 +61,8 @@ def describe(chip, code, a, b, c, message=""):
     if code == Fault.UNORDERED_WRITERS:
         other = thread_place(chip, c)
         c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+    if code == Fault.L1_RANGE:
+        c = core_name(chip, c)
     if code == Fault.ILLEGAL_INSTRUCTION and a == TRAP:
         return UNDEFINED
     return MESSAGES[code].format(a=a, b=b, c=c, message=message)
