@@ -9,6 +9,7 @@ from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import FRONT_END_FAULTS, MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.cores.operations import Op, unknown_value
+from tensim.sim.cores.riscv.layout import REGISTERS
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError
 
@@ -18,6 +19,10 @@ TRAP = 0xC0001073  # the instruction that clang leaves where no code is
 UNDEFINED = (
     "here the kernel's C++ has no defined behaviour, and the compiler has left no code for it: look for a division by zero, a call "
     "through a null pointer or a function that ends without its return, on this line or after it"
+)
+REGISTER = (
+    "access to {a:#x}, {b} bytes: of the chip's registers tensim models only the words of the wall clock, for loads; "
+    "use the calls of the API"
 )
 # What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.core_operations`
 UNMOVED_REACHED = (
@@ -61,6 +66,8 @@ def describe(chip, code, a, b, c, message=""):
     if code == Fault.UNORDERED_WRITERS:
         other = thread_place(chip, c)
         c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+    if code == Fault.NO_MEMORY and a >= REGISTERS:
+        return REGISTER.format(a=a, b=b)
     if code == Fault.L1_RANGE:
         c = core_name(chip, c)
     if code == Fault.ILLEGAL_INSTRUCTION and a == TRAP:

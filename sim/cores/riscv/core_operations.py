@@ -6,6 +6,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.oddities import note
+from tensim.sim.cores.operations import Op
 from tensim.sim.cores.print_log import MORE, PRINT_BYTES, TEXT_FROM_END, TEXT_PIECE, print_table
 from tensim.sim.cores.print_tiles import BUFFER_TILE, DST_TILE, print_buffer_tile, print_dst_tile
 from tensim.sim.cores.riscv.core import FAULTED, LOADED, NOTHING, REGISTER_BYTES, RESULT
@@ -36,6 +37,7 @@ FORM_PAIR, FORM_UNSIGNED, FORM_IMMEDIATE = int(Form.PAIR), int(Form.UNSIGNED), i
 _STACK = int(Fault.STACK_OVERFLOW)
 _ARGUMENT_UNSET = int(Fault.ARGUMENT_UNSET)
 _DIVISION_BY_ZERO = int(Fault.DIVISION_BY_ZERO)
+OP_TIMESTAMP = int(Op.TIMESTAMP)
 ROW_BYTES = 24  # of the line table
 TAINT_BRANCH, TAINT_ADDRESS, TAINT_OPERAND, TAINT_DIVISION, TAINT_CONTROL = range(5)  # what unmoved data reached
 PRINT_TEXT, PRINT_FORMAT = int(Print.TEXT), int(Print.FORMAT)
@@ -89,6 +91,8 @@ def resume_core(m, t, core, cycle):
                 value = np.int64(np.int16(value))
         elif core.pending_to != SINK:
             core.result = value
+        if t.operation == OP_TIMESTAMP:
+            core.clock_high = value >> 32
         at = core.registers_at + 8 * core.pending_to
         store_64(at, np.int64(np.int32(value)))
         store_64(at + REGISTER_BYTES, ready)

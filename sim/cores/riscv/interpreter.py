@@ -64,7 +64,7 @@ from tensim.sim.cores.riscv.instruction_results import (
     moved,
     product,
 )
-from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE
+from tensim.sim.cores.riscv.layout import CB_STRIDE, CB_WINDOW, LOCAL_BASE, WALL_CLOCK_HIGH, WALL_CLOCK_LOW
 from tensim.sim.cores.riscv.traps import Service
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 from tensim.sim.cores.threads import OPERATION_END, fail
@@ -74,6 +74,7 @@ from tensim.sim.engine.memory import load_i64, load_u8, store_8, store_64
 from tensim.sim.state import cores_of, machine_table, threads_of
 
 OP_LOAD, OP_STORE, OP_SPEND, OP_FAIL = int(Op.LOAD), int(Op.STORE), int(Op.SPEND), int(Op.FAIL)
+OP_TIMESTAMP = int(Op.TIMESTAMP)
 SERVICE_END, SERVICE_PRINT = int(Service.END), int(Service.DPRINT)
 SERVICE_ASSERT, SERVICE_HIGH = int(Service.FAIL_ASSERT), int(Service.RESULT_HIGH)
 _ILLEGAL, _JUMP, _ADDRESS = int(Fault.ILLEGAL_INSTRUCTION), int(Fault.JUMP_OUTSIDE), int(Fault.NO_MEMORY)
@@ -237,6 +238,10 @@ def interpret(machine, index, time):
                 else:
                     granted = False
                     v, late = loaded(window_place(m, t, address), code), local_use
+            elif address == WALL_CLOCK_LOW and code == LW:
+                end = hand_service(m, t, core, index, base, origin, cycle, pc, OP_TIMESTAMP, to)
+            elif address == WALL_CLOCK_HIGH and code == LW:
+                v, late = core.clock_high, m.timestamp - 1
             else:
                 fault = set_fault(core, _ADDRESS, address, size, 0)
         elif access == STORING:

@@ -437,6 +437,20 @@ def test_generators_of_pages_of_a_power_of_two_have_designated_fields(build):
 
 
 @pytest.mark.parametrize(
+    ("plain", "call"),
+    [
+        ("rta_l1_base[2]", "get_arg_val<uint32_t>(2)"),
+        ("crta_l1_base[1]", "get_common_arg_val<uint32_t>(1)"),
+        ("(reset_noc_trid_barrier_counter(NOC_CLEAR_OUTSTANDING_REQ_MASK, noc_index), 1)", "1"),
+    ],
+)
+def test_names_behind_the_calls_of_the_api(build, plain, call):
+    first, second = (compile_kernel(build(f"void kernel_main() {{ riscv_wait({one}); }}")).elf for one in (plain, call))
+    first, second = (ELFFile(BytesIO(elf)).get_section_by_name(".text").data() for elf in (first, second))
+    assert first == second
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         'DPRINT << "x " << 3 << HEX() << 1.5f << ENDL();',
