@@ -109,7 +109,6 @@ TENSIM_NOT_MODELLED(sub_bcast_cols_compensated)
 TENSIM_NOT_MODELLED(sub_bcast_cols_compensated_init)
 TENSIM_NOT_MODELLED(dummy_unpack)
 TENSIM_NOT_MODELLED(dummy_pack)
-TENSIM_NOT_MODELLED(mailbox_write)
 TENSIM_NOT_MODELLED(reshuffle_rows_tile)
 TENSIM_NOT_MODELLED(reshuffle_rows_tile_init)
 TENSIM_NOT_MODELLED(sfpu_sum_int_init)
@@ -270,11 +269,6 @@ TENSIM_NOT_MODELLED_TILE(requant_int8_in_int8_out)
 TENSIM_NOT_MODELLED_TILE(requant_int8_in)
 TENSIM_NOT_MODELLED_TILE(requant_int8)
 TENSIM_NOT_MODELLED_TILE(softcap)
-template <class... Values>
-TENSIM_INLINE uint32_t mailbox_read(const Values&...) {
-    TENSIM_STOP_NOT_MODELLED("mailbox_read");
-    return 0;
-}
 }  // namespace ckernel
 
 namespace experimental {
