@@ -4,7 +4,7 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import wait_for_graph
-from tensim.sim.chip.places import core_name, thread_place
+from tensim.sim.chip.places import core_name, format_name, thread_place
 from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import FRONT_END_FAULTS, MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
@@ -24,6 +24,10 @@ REGISTER = (
     "access to {a:#x}, {b} bytes: of the chip's registers tensim models only the words of the wall clock, for loads; "
     "use the calls of the API"
 )
+# Faults whose first values are data formats, and how many
+NAMES_FORMATS = {
+    Fault.FORMAT_PAIR: 2, Fault.INTEGER_OPERANDS: 2, Fault.UNKNOWN_FORMAT: 1, Fault.ACCUMULATED_FORMAT: 1, Fault.ROWS_FORMAT: 1,
+}  # fmt: skip
 # What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.core_operations`
 UNMOVED_REACHED = (
     "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
@@ -72,7 +76,13 @@ def describe(chip, code, a, b, c, message=""):
         c = core_name(chip, c)
     if code == Fault.ILLEGAL_INSTRUCTION and a == TRAP:
         return UNDEFINED
-    return MESSAGES[code].format(a=a, b=b, c=c, message=message)
+    return MESSAGES[code].format(a=a, b=b, c=c, message=message) + _formats_in_words(code, a, b)
+
+
+def _formats_in_words(code, *values):
+    """Which formats the numbers in a message are."""
+    codes = dict.fromkeys(values[: NAMES_FORMATS.get(code, 0)])
+    return f" ({', '.join(f'{one}: {format_name(one)}' for one in codes)})" if codes else ""
 
 
 def deadlock(chip, odd):
