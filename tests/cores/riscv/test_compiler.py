@@ -10,6 +10,7 @@ pytest.importorskip("elftools")
 
 from elftools.elf.elffile import ELFFile
 
+import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, SFPU_API
 from tensim.sim.cores.operations import Op
@@ -331,6 +332,11 @@ def test_numbers_compare_by_their_bits_and_kernels_may_define_the_names(build):
 def test_a_kernel_without_an_entry_function_is_an_error(build):
     with pytest.raises(KernelCompileError, match="defines no kernel_main"):
         compile_kernel(build("void helper() {}", name="none.cpp"))
+    with tt.create_device(0) as device:
+        program, text = tt.create_program(), '#include "dataflow_api.h"\nvoid kernel_mian() {}\n'
+        tt.create_kernel_from_string(program, text, tt.CoreCoord(0, 0), tt.ReaderDataMovementConfig())
+        with pytest.raises(KernelCompileError, match="kernel.cpp defines no kernel_main"):
+            tt.compile_program(device, program)
 
 
 def test_a_changed_include_builds_again(build, tmp_path):
