@@ -200,6 +200,8 @@ def test_an_error_inside_the_headers_is_shown_at_the_call(build):
         ('#include "sfpi.h"\nvoid kernel_main() { sfpi::vFloat x; }', "sfpi"),
         ("void kernel_main() { _llk_math_eltwise_binary_(0); }", "llk"),
         ("void kernel_main() { eth_send_bytes(0, 0, 16); }", "ethernet"),
+        ("void kernel_main() { noc_fast_read(0, 0, 0, 0, 0); }", "hardware_registers"),
+        ("void kernel_main() { riscv_wait(noc_nonposted_writes_num_issued[0]); }", "hardware_registers"),
     ],
 )
 def test_what_is_not_modelled_is_refused_by_name(build, text, reason):
