@@ -1,6 +1,7 @@
 """A compute kernel has the calls that its headers declare, and is told which header it lacks."""
 
 import os
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -65,6 +66,13 @@ def test_headers_have_two_names_by_release():
     assert call_headers.header_of("exp_tile") == "eltwise_unary/exp.h"
     assert {"exp_tile", "mul_tiles", "matmul_tiles", "copy_tile", "pack_tile"} <= set(call_headers.calls())
     assert call_headers.declared_by("compute_kernel_api/common.h") == call_headers.declared_by("api/compute/common.h")
+
+
+def test_every_header_of_the_releases_is_there():
+    """But those behind the API, and those of experiments, which few kernels include."""
+    behind = re.compile(r"api/|experimental/|sentinel/|debug/cb_hash|llk_")
+    names = {name.removeprefix("api/compute/") for name in forwarders()}
+    assert [header for header in call_headers.headers() if not behind.match(header) and header not in names] == []
 
 
 def test_every_call_of_a_header_is_there_or_says_that_it_is_not_modelled():
