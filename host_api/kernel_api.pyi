@@ -504,7 +504,7 @@ get_relative_logical_x: Any
 get_relative_logical_y: Any
 get_semaphore: Any
 def get_tile_address(cb: Any, tile: Any) -> Any:
-    """L1 address of tile `tile`, counted from the front."""
+    """L1 address of tile `tile`, counted from the front, as the unpack thread sees it."""
 get_tile_hw: Any
 get_tile_num_faces: Any
 get_tile_size: Any
@@ -726,6 +726,10 @@ def mac_tile(idst0: Any, idst1: Any, idst2: Any, odst: Any, approx: Any = ..., v
     """Vector unit: x * y + z (x, y, z of Dst[idst0], Dst[idst1], Dst[idst2], to Dst[odst])."""
 def mac_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
+def mailbox_read(thread: Any) -> Any:
+    """Wait for the next word from a compute thread."""
+def mailbox_write(thread: Any, data: Any) -> Any:
+    """Send a word to a compute thread, a `ThreadId`; waits while four are unread."""
 def mask_binary_tile(idst0: Any, idst1: Any, odst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x if y != 0 else 0 (x of Dst[idst0], y of Dst[idst1], to Dst[odst])."""
 def mask_binary_tile_init(*arguments: Any, **options: Any) -> Any:
@@ -1036,7 +1040,7 @@ def rdiv_trunc_tile(idst: Any, param0: Any, approx: Any = ..., vector_mode: Any 
 def rdiv_trunc_tile_init(*arguments: Any, **options: Any) -> Any:
     """Prepare the vector unit for the function."""
 def read_tile_value(cb: Any, tile: Any, element: Any) -> Any:
-    """32-bit element `element` of tile `tile`, counted from the front."""
+    """32-bit element `element` of tile `tile`, counted from the front; the unpack thread tells the others."""
 def recip_tile(idst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: 1 / x (x of Dst[idst], in place)."""
 def recip_tile_init(*arguments: Any, **options: Any) -> Any:
@@ -1566,6 +1570,10 @@ class MathFidelity:
     HiFi2: int
     HiFi3: int
     HiFi4: int
+class ThreadId:
+    UnpackThreadId: int
+    MathThreadId: int
+    PackThreadId: int
 NOC_0: int
 NOC_1: int
 DYNAMIC_VC: int

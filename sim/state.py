@@ -29,6 +29,7 @@ WAIT_SOURCE_FREE = 71  # unpack: both source banks are full
 WAIT_SOURCE_READY = 72  # math: no source bank is full
 WAIT_NOC_ISSUE = 73  # a command buffer or the NIU is busy with an earlier packet
 WAIT_COPROCESSOR = 74  # a compute thread at the instruction level: the coprocessor, or another of its threads
+WAIT_MAILBOX = 75  # a compute thread: a word from another one, or room for one to it
 WAIT_NONE = 79
 N_REASONS = 80
 N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
@@ -97,6 +98,11 @@ THREAD = np.dtype(
     align=True,
 )  # fmt: skip
 
+MAILBOX_ENTRIES = 4
+# Words from one compute thread of a core to another: [core][receiver][sender]
+MAILBOX = np.dtype([("head", np.int64), ("count", np.int64), ("words", np.int64, MAILBOX_ENTRIES)])
+TO_READ, TO_WRITE = range(2)  # why a thread waits for one
+
 CORE = in_cache_lines(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
@@ -157,7 +163,7 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
-    "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers "
+    "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers mailboxes "
     "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities"
 ).split()
 _COUNTERS = (
@@ -212,6 +218,7 @@ PARAMETERS = {
     "division_bits": ("riscv.division.bits", 1),
     "division_longest": ("riscv.division.longest", 1),
     "local_load": ("riscv.local_load", 1),
+    "mailbox_load": ("riscv.mailbox_load", 1),
     "fetch_miss": ("riscv.fetch_miss", 1),
     "l1_load": ("riscv.l1_load", 1),
     "l1_store": ("riscv.l1_store", 1024),
@@ -320,7 +327,7 @@ machine_table = table(MACHINE)
 thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, CHIP_TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
 traffic_table, circular_buffer_table, noc_counter_table = map(table, (TRAFFIC, CIRCULAR_BUFFER, NOC_COUNTERS))
-saved_call_table, open_read_table = map(table, (SAVED_CALL, OPEN_READ))
+saved_call_table, open_read_table, mailbox_table = map(table, (SAVED_CALL, OPEN_READ, MAILBOX))
 link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
 noc_params_table = table(NOC_PARAMS_DTYPE)
 channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
@@ -406,6 +413,11 @@ def traffic_of(m):
 def semaphore_writers_of(m):
     """1 + the last thread that changed each semaphore of each core: of another core, of its own."""
     return word_table(m.semaphore_writers_at)
+
+
+@compiled(inline="always")
+def mailboxes_of(m):
+    return mailbox_table(m.mailboxes_at)
 
 
 @compiled(inline="always")

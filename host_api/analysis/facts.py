@@ -29,6 +29,7 @@ PARTNER = {  # reason of a wait inside a core's coprocessor -> slot of the threa
     st.WAIT_DST_READY: MATH_SLOT,
     st.WAIT_SOURCE_FREE: MATH_SLOT,
     st.WAIT_SOURCE_READY: UNPACK_SLOT,
+    st.WAIT_MAILBOX: UNPACK_SLOT,  # of the calls of the API, which tell what the unpack thread has read
 }
 BUSY = -1  # "reason" of time at work
 

@@ -201,7 +201,8 @@ def _in_words(facts: LaunchFacts, step: Step) -> str:
 
 
 def _resource_of(reason: int) -> str:
-    return {st.WAIT_SEMAPHORE: "semaphore", st.WAIT_COPROCESSOR: "coprocessor"}.get(reason, "circular_buffer")
+    compute = dict.fromkeys((st.WAIT_COPROCESSOR, st.WAIT_MAILBOX), "coprocessor")
+    return ({st.WAIT_SEMAPHORE: "semaphore"} | compute).get(reason, "circular_buffer")
 
 
 def _busy(facts: LaunchFacts, step: Step, words: list[str]) -> Verdict:

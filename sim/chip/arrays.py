@@ -9,7 +9,7 @@ from tensim.sim.chip.functional_memory import CHUNK_BYTES, CHUNKS_PER_SLAB
 from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.tile import TILE_DATUMS
-from tensim.sim.cores.operations import Role
+from tensim.sim.cores.operations import Mailbox, Role
 from tensim.sim.cores.print_log import PRINT
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.tensix.instructions import instruction_table
@@ -181,6 +181,7 @@ class MachineArrays:
         self.place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self.place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
         self.place("semaphore_writers", np.zeros((self.n_workers, N_SEMAPHORES, 2), np.int64))
+        self.place("mailboxes", np.zeros((self.n_workers, len(Mailbox), len(Mailbox)), st.MAILBOX))
         self.place("traffic", np.zeros(n_threads, st.TRAFFIC))
         self.place("lines", np.zeros((1, 3), np.int64))
         self.place("launches", np.zeros(64, st.LAUNCH))

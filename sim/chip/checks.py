@@ -5,7 +5,7 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
-from tensim.sim.chip.places import core_name, thread_place
+from tensim.sim.chip.places import core_name, format_name, thread_place
 from tensim.sim.chip.queue_checks import HOST_LANES, QueueChecks
 from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.buffers import BASE, NAMED
@@ -335,6 +335,10 @@ class Checks:
         words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
+        if code in (Check.FORMAT_A, Check.FORMAT_B, Check.FORMAT_OUT):
+            words |= {"b": format_name(values[1]), "c": format_name(values[2])}
+        if code == Check.SEMAPHORE_MISSING:
+            words["b"] = core_name(self._chip, values[1])
         if code == Check.GENERATOR_MEMORY:
             words |= {"a": ("L1", "DRAM")[values[0]], "c": ("L1", "DRAM")[values[2]]}
         if code in ON_CORE:

@@ -8,6 +8,7 @@ import numpy as np
 from tensim.sim import state as st
 from tensim.sim.chip.places import thread_place
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.operations import Mailbox
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.lazy_dataclass import dataclass
@@ -49,6 +50,7 @@ def reason_name(reason):
         st.WAIT_SOURCE_READY: "math_source_bank",
         st.WAIT_NOC_ISSUE: "noc_issue",
         st.WAIT_COPROCESSOR: "coprocessor",
+        st.WAIT_MAILBOX: "mailbox",
     }[reason]
 
 
@@ -88,6 +90,10 @@ def _wait(chip, thread):
             f"the coprocessor: {chip.loader.coprocessors.waits(core, int(t['slot']))}",
             [one for one in others if one != thread],
         )
+    if reason == st.WAIT_MAILBOX:
+        other = core * THREADS_PER_CORE + FIRST_COMPUTE_SLOT + b
+        what = "room in the mailbox of" if a == st.TO_WRITE else "mailbox_read: a word from"
+        return Wait(thread, f"{what} the {Mailbox(b).name.lower()} thread", [other])
     if reason in COUPLING:
         words, slot = COUPLING[reason]
         return Wait(thread, words, [core * THREADS_PER_CORE + slot])

@@ -4,11 +4,12 @@ import numpy as np
 
 from tensim.sim import state as st
 from tensim.sim.chip.deadlock import wait_for_graph
-from tensim.sim.chip.places import thread_place
+from tensim.sim.chip.places import core_name, format_name, thread_place
 from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import FRONT_END_FAULTS, MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.cores.operations import Op, unknown_value
+from tensim.sim.cores.riscv.layout import REGISTERS
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError
 
@@ -19,6 +20,14 @@ UNDEFINED = (
     "here the kernel's C++ has no defined behaviour, and the compiler has left no code for it: look for a division by zero, a call "
     "through a null pointer or a function that ends without its return, on this line or after it"
 )
+REGISTER = (
+    "access to {a:#x}, {b} bytes: of the chip's registers tensim models only the words of the wall clock, for loads; "
+    "use the calls of the API"
+)
+# Faults whose first values are data formats, and how many
+NAMES_FORMATS = {
+    Fault.FORMAT_PAIR: 2, Fault.INTEGER_OPERANDS: 2, Fault.UNKNOWN_FORMAT: 1, Fault.ACCUMULATED_FORMAT: 1, Fault.ROWS_FORMAT: 1,
+}  # fmt: skip
 # What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.core_operations`
 UNMOVED_REACHED = (
     "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
@@ -61,9 +70,19 @@ def describe(chip, code, a, b, c, message=""):
     if code == Fault.UNORDERED_WRITERS:
         other = thread_place(chip, c)
         c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+    if code == Fault.NO_MEMORY and a >= REGISTERS:
+        return REGISTER.format(a=a, b=b)
+    if code == Fault.L1_RANGE:
+        c = core_name(chip, c)
     if code == Fault.ILLEGAL_INSTRUCTION and a == TRAP:
         return UNDEFINED
-    return MESSAGES[code].format(a=a, b=b, c=c, message=message)
+    return MESSAGES[code].format(a=a, b=b, c=c, message=message) + _formats_in_words(code, a, b)
+
+
+def _formats_in_words(code, *values):
+    """Which formats the numbers in a message are."""
+    codes = dict.fromkeys(values[: NAMES_FORMATS.get(code, 0)])
+    return f" ({', '.join(f'{one}: {format_name(one)}' for one in codes)})" if codes else ""
 
 
 def deadlock(chip, odd):

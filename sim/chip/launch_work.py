@@ -31,7 +31,7 @@ WAITS = {
     "dst": st.WAIT_DST_FREE,
     "source_bank": st.WAIT_SOURCE_FREE,
     "noc_issue": st.WAIT_NOC_ISSUE,
-    "coprocessor": st.WAIT_COPROCESSOR,
+    "coprocessor": st.WAIT_COPROCESSOR,  # and mailboxes
 }
 WAIT_NAMES = tuple(WAITS)
 MAX_DETAILED = 1024  # launches whose work is kept; of later ones only their times are

@@ -1,11 +1,19 @@
-"""Names of cores, and where threads stand, for messages."""
+"""Names of cores and formats, and where threads stand, for messages."""
 
+from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.slots import THREAD_NAMES
+
+FORMAT_NAMES = {int(one): one.name for one in DataFormat}
 
 
 def core_name(chip, core):
     """Logical coordinates of a worker core, for messages."""
     return f"({core % chip.arch.grid[0]},{core // chip.arch.grid[0]})"
+
+
+def format_name(code):
+    """A data format by its code, or the code that is none."""
+    return FORMAT_NAMES.get(code, str(code))
 
 
 def thread_place(chip, index, line=None, line_base=None):

@@ -1,5 +1,7 @@
 """DPRINT: what kernels print, as lines of text in simulated order."""
 
+import re
+import string
 import struct
 
 from tensim.sim.chip.printed_tiles import shown_tile
@@ -9,6 +11,46 @@ from tensim.sim.cores.riscv.traps import Manipulator, Print
 
 BASES = {Manipulator.HEX: "x", Manipulator.OCT: "o", Manipulator.DEC: "d"}
 MASK = 0xFFFFFFFF
+FLOATS, OF_64_BITS = (Print.FLOAT, Print.BFLOAT16), (Print.UNSIGNED_64, Print.SIGNED_64)
+# A field's format in a text of C++, as std::format has it; whatever the value, it is short
+_FORMAT = re.compile(r"(?:.?[<>=^])?[-+ ]?#?0?\d{0,2}(?:\.\d{1,2})?[A-Za-z]?")
+
+
+def _plain(kind, value, extra):
+    """A printed number or character, as Python's."""
+    if kind in FLOATS:
+        bits = value & MASK if kind == Print.FLOAT else value << 16 & MASK
+        return struct.unpack("<f", struct.pack("<I", bits))[0]
+    if kind == Print.CHARACTER:
+        return chr(value & 255)
+    if kind in OF_64_BITS:
+        value |= extra << 32
+    is_negative = kind in (Print.SIGNED, Print.SIGNED_64) and value >> (_bits(kind) - 1)
+    return value - (1 << _bits(kind)) if is_negative else value
+
+
+def _bits(kind):
+    return 64 if kind in OF_64_BITS else 32
+
+
+def _in_format(shown, value, form):
+    """A value as its field's format says; `shown`: without one, and where it has none such."""
+    if not form or not _FORMAT.fullmatch(form):
+        return shown
+    if isinstance(value, str) and len(value) == 1 and form[-1] in "bdoxX":
+        value = ord(value)
+    try:
+        return format(value, form)
+    except ValueError:
+        return shown
+
+
+def _fields(text):
+    """[(literal text, field or None, its format)] of a text; one whose braces do not match is all literal."""
+    try:
+        return [part[:3] for part in string.Formatter().parse(text)]
+    except ValueError:
+        return [(text, None, None)]
 
 
 class Stream:
@@ -53,7 +95,8 @@ class Stream:
         if kind == Print.MANIPULATOR:
             self._manipulate(value, extra)
             return lines
-        return lines + self._value(self._shown(kind, value, extra))
+        number = _plain(kind, value, extra)
+        return lines + self._value(self._shown(kind, number), number)
 
     def flush_text(self):
         """Lines that a text completes which was being collected."""
@@ -63,7 +106,7 @@ class Stream:
         self._text = None
         text = content.split(b"\0")[0].decode(errors="replace")
         if kind == Print.TEXT:
-            return self._value(text)
+            return self._value(text, text)
         self._format, self._values, self._awaited = text, [], count
         return self._formatted() if count == 0 else []
 
@@ -74,17 +117,22 @@ class Stream:
             lines, self._line = [*lines, self._line], ""
         return lines
 
-    def _value(self, text):
+    def _value(self, shown, value):
         if self._awaited:
-            self._values.append(text)
+            self._values.append((shown, value))
             return self._formatted() if len(self._values) == self._awaited else []
-        return self._put(text)
+        return self._put(shown)
 
     def _formatted(self):
-        pieces, self._awaited = self._format.split("{"), 0
-        values, text = iter(self._values), pieces[0]
-        for piece in pieces[1:]:
-            text += next(values, "") + piece.partition("}")[2]
+        text, following, self._awaited = "", 0, 0
+        for literal, field, form in _fields(self._format):
+            text += literal
+            if field is None:
+                continue
+            place = int(field) if field.isdecimal() else following
+            following += 1
+            if place < len(self._values):
+                text += _in_format(*self._values[place], form)
         return self._put(text)
 
     def _put(self, text):
@@ -98,7 +146,7 @@ class Stream:
         entry, content = self._tile
         self._tile = None
         text = shown_tile(entry, content, value, extra)
-        return self.rest() + text.split("\n") if extra >> 16 & NUMBERED else self._value(text)
+        return self.rest() + text.split("\n") if extra >> 16 & NUMBERED else self._value(text, text)
 
     def _manipulate(self, what, value):
         if what in BASES:
@@ -110,24 +158,19 @@ class Stream:
         else:
             self._fixed = what == Manipulator.FIXED
 
-    def _shown(self, kind, value, extra):
-        text = self._number(kind, value, extra).rjust(self._width)
+    def _shown(self, kind, number):
+        text = self._number(kind, number).rjust(self._width)
         self._width = 0
         return text
 
-    def _number(self, kind, value, extra):
-        if kind in (Print.FLOAT, Print.BFLOAT16):
-            bits = value & MASK if kind == Print.FLOAT else value << 16 & MASK
-            number = struct.unpack("<f", struct.pack("<I", bits))[0]
+    def _number(self, kind, number):
+        if kind in FLOATS:
             digits = 6 if self._precision is None else self._precision
             return format(number, f".{digits}{'f' if self._fixed else 'g'}")
         if kind == Print.CHARACTER:
-            return chr(value & 255)
+            return number
         if kind == Print.POINTER:
-            return f"{value:#x}"
-        if kind in (Print.UNSIGNED_64, Print.SIGNED_64):
-            value |= extra << 32
-        bits = 64 if kind in (Print.UNSIGNED_64, Print.SIGNED_64) else 32
-        if kind in (Print.SIGNED, Print.SIGNED_64) and self._base == "d" and value >> (bits - 1):
-            value -= 1 << bits
-        return format(value, self._base)
+            return f"{number:#x}"
+        if number < 0 and self._base != "d":
+            number += 1 << _bits(kind)
+        return format(number, self._base)

@@ -76,7 +76,7 @@ MESSAGES = {
     Fault.FABRIC_SLOT: "over-run of sender channel {a} of a router: {b} packets wait in {c} slots; wait for an empty slot before "
     "each",
     Fault.FABRIC_PAYLOAD: "a write of {a} bytes asked of a router; it writes 1 to {b}",
-    Fault.L1_RANGE: "access outside L1: address {a:#x}, {b} bytes, core {c}",
+    Fault.L1_RANGE: "access outside L1: address {a:#x}, {b} bytes, of core {c}",
     Fault.L1_RESERVED: "write into the reserved firmware area of L1: address {a:#x}, {b} bytes, user memory starts at {c:#x}",
     Fault.DRAM_RANGE: "access outside DRAM bank {c}: offset {a:#x}, {b} bytes",
     Fault.UNKNOWN_TILE: "NoC address {a:#x} names tile x={b}, y={c}, which is neither a worker core nor a DRAM endpoint",

@@ -95,9 +95,9 @@ def store_local(m, thread, now):
 
 @compiled()
 def load_local(m, thread, now):
-    """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault."""
+    """A load, its value zero or sign extended; returns the cycle of the core's next instruction, or -1 after a fault."""
     t = threads_of(m)[thread]
-    address, size = argument(t, 0), argument(t, 1)
+    address, size, signed = argument(t, 0), argument(t, 1), argument(t, 2)
     if not (is_aligned(m, thread, address, size) and check_l1(m, thread, t.core, address, size, False)):
         return -1
     if t.reads_open > 0 and check_open_reads(m, thread, address, size):
@@ -106,6 +106,8 @@ def load_local(m, thread, now):
     value = 0
     for i in range(size):
         value |= load_u8(host + i) << (8 * i)
+    if signed != 0 and size <= WORD:
+        value -= value >> (8 * size - 1) << (8 * size)
     start = begin_load(m, t, now)
     store_64(t.context + 8 * ctx.RESULT, value)
     store_64(t.context + 8 * ctx.READY, start + m.l1_load)

@@ -68,6 +68,9 @@ class Op(IntEnum):
     # --- configuration on any compute thread; charges the init or reconfigure cost
     CONFIG = 70  # register (Config), value
     TT_INSTRUCTION = 71  # instruction (Instruction), count      on any compute thread
+    # --- words from one compute thread to another
+    MAILBOX_WRITE = 72  # receiver (Mailbox), value
+    MAILBOX_READ = 73  # sender (Mailbox) -> value
     # --- debugging
     ZONE_BEGIN = 80  # name id
     ZONE_END = 81  # name id
@@ -81,7 +84,7 @@ FIRST_NOC_CALL, LAST_NOC_CALL = Op.NOC_READ, Op.NOC_MULTICAST_INC
 FIRST_DST_CALL, LAST_DST_CALL = Op.DST_ACQUIRE, Op.DST_RELEASE
 FIRST_UNPACK, LAST_UNPACK = Op.UNPACK_A, Op.UNPACK_REUSE
 FIRST_MATH, LAST_MATH = Op.MATH_COPY, Op.SFPU_REDUCE
-FIRST_COMPUTE, LAST_COMPUTE = Op.DST_ACQUIRE, Op.TT_INSTRUCTION  # all that compute threads alone can post
+FIRST_COMPUTE, LAST_COMPUTE = Op.DST_ACQUIRE, Op.MAILBOX_READ  # all that compute threads alone can post
 OF_ONE_THREAD = {  # of a compute core's three
     UNPACK_SLOT: range(FIRST_UNPACK, LAST_UNPACK + 1),
     MATH_SLOT: (Op.DST_ACQUIRE, Op.DST_COMMIT, *range(FIRST_MATH, LAST_MATH + 1)),
@@ -165,6 +168,14 @@ class Reduction(IntEnum):
     NONE = 3
 
 
+class Mailbox(IntEnum):
+    """A compute thread as the mailboxes count them (ThreadId)."""
+
+    UNPACK = 0
+    MATH = 1
+    PACK = 2
+
+
 class Approximation(IntEnum):
     """Which form of a vector-unit function is computed."""
 
@@ -189,6 +200,8 @@ DOMAINS: dict[Op, dict[int, Iterable[IntEnum]]] = {
     Op.MATH_BINARY: {0: Binary, 2: Bcast, 4: Reuse},
     Op.MATH_REDUCE: {0: (Pool.SUM, Pool.AVG, Pool.MAX), 1: ReduceDim},
     Op.SFPU_REDUCE: {0: Pool, 1: ReduceDim},
+    Op.MAILBOX_WRITE: {0: Mailbox},
+    Op.MAILBOX_READ: {0: Mailbox},
 }
 
 
@@ -236,9 +249,11 @@ ARGUMENTS = {
     Op.MATH_COPY: "uu", Op.MATH_BINARY: "uuuuu", Op.MATH_MATMUL: "uuu", Op.MATH_REDUCE: "uuu",
     Op.SFPU_UNARY: "uuuuu", Op.SFPU_BINARY: "uuuuu", Op.MATH_TRANSPOSE_DST: "u", Op.MATH_COPY_DST: "uu",
     Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
-    Op.ZONE_BEGIN: "u", Op.ZONE_END: "u",
+    Op.MAILBOX_WRITE: "uu", Op.MAILBOX_READ: "u", Op.ZONE_BEGIN: "u", Op.ZONE_END: "u",
 }  # fmt: skip
-RESULTS = {Op.LOAD, Op.CB_PAGES_RESERVABLE, Op.CB_PAGES_AVAILABLE, Op.NOC_READS_ENDED, Op.TIMESTAMP}
+RESULTS = {
+    Op.LOAD, Op.CB_PAGES_RESERVABLE, Op.CB_PAGES_AVAILABLE, Op.NOC_READS_ENDED, Op.TIMESTAMP, Op.MAILBOX_READ,
+}  # fmt: skip
 
 # --- what an operation keeps its thread busy for: parameters of an architecture
 
@@ -278,6 +293,8 @@ COSTS = {
     Op.SFPU_REDUCE: "tensix.issue.math, tensix.sfpu_reduce",
     Op.PACK: "tensix.issue.pack, tensix.pack",
     Op.TT_INSTRUCTION: "tensix.instructions",
+    Op.MAILBOX_WRITE: "riscv.alu",
+    Op.MAILBOX_READ: "riscv.mailbox_load",
 }
 CONFIG_COSTS = {
     Config.INIT: "tensix.init",

@@ -12,6 +12,7 @@ import re
 from tensim.sim.cores import tensor_accessors as accessors
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.numerics.data_format import tile_size
+from tensim.sim.cores.numerics.tile import TILE_DATUMS
 from tensim.sim.errors import UsageError
 from tensim.sim.host.allocator import round_up
 from tensim.sim.lazy_dataclass import dataclass
@@ -267,6 +268,17 @@ class Values:
 # --- judging
 
 
+def _tile_sizes(program, core):
+    """{index: bytes of a tile} of a core's circular buffers."""
+    found = {}
+    for cb in program.circular_buffers:
+        if core in cb.cores:
+            datums = {index: height * width for index, height, width in cb.tiles}
+            for index, code in cb.formats:
+                found[index] = tile_size(code) * datums.get(index, TILE_DATUMS) // TILE_DATUMS
+    return found
+
+
 def suspects(kernel, program, device):
     """{core: [suspect]} of a `FrozenKernel`: generators whose page size or memory is not that of the buffer at their base.
 
@@ -283,11 +295,12 @@ def suspects(kernel, program, device):
     for core in kernel.cores:
         args = given.get(core, ())
         own = dict(zip(names, args, strict=False))
-        formats = {
-            index: tile_size(code) for cb in program.circular_buffers if core in cb.cores for index, code in cb.formats
-        }
         values = Values(
-            text, kernel, args, formats, lambda node, own=own: own.get(getattr(node, "id", None), lookup(node))
+            text,
+            kernel,
+            args,
+            _tile_sizes(program, core),
+            lambda node, own=own: own.get(getattr(node, "id", None), lookup(node)),
         )
         judged = (judge(generator, values, places, device.arch) for generator in text.generators)
         found[core] = [suspect for suspect in judged if suspect is not None]

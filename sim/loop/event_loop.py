@@ -11,6 +11,7 @@ from tensim.sim.cores.barriers import barrier, barrier_open, reads_ended
 from tensim.sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.local_memory import load_local, store_local
+from tensim.sim.cores.mailboxes import mailbox_read, mailbox_write
 from tensim.sim.cores.niu.deliveries import transaction_event
 from tensim.sim.cores.niu.multicasts import issue_multicast, issue_multicast_increment
 from tensim.sim.cores.niu.transfers import (
@@ -220,6 +221,10 @@ def compute_operation(m, thread, now):
         return instruction(m, thread, now)
     if op == Op.CONFIG:
         return configure(m, thread, now), True
+    if op == Op.MAILBOX_WRITE:
+        return mailbox_write(m, thread, now), True
+    if op == Op.MAILBOX_READ:
+        return mailbox_read(m, thread, now), True
     fail(m, thread, Fault.UNKNOWN_OPERATION, op, 0, 0)
     return NO_EVENT, True
 

@@ -328,7 +328,7 @@ def test_operands_of_two_exponent_families(numerics):
         buffers = [(0, 1, 2048, tt.DataFormat.Float16), (1, 1, 1088, tt.DataFormat.Bfp8_b)]
         with pytest.raises(ProgramError, match="operands of formats 1 and 6: the matrix unit") as caught:
             run(device, push_pair, compute=multiply_pair, circular_buffers=buffers)
-        assert caught.value.where["thread"] == "TRISC0"
+        assert caught.value.where["thread"] == "TRISC0" and "(1: Float16, 6: Bfp8_b)" in str(caught.value)
         assert "matmul_tiles(0, 1, 0, 0, 0)" in caught.value.where["source"]
     finally:
         tt.close_device(device)

@@ -51,6 +51,29 @@ def per_statement(arch, *statements, compute=False, thread="BRISC"):
     return ((cycles[1] - cycles[0]) / (MANY - FEW) - LOOP) / UNROLL
 
 
+SIGNED = """from tensim.kernel_api import *
+
+
+@kernel
+def loads(at):
+    words = l1_ptr(at, uint32)
+    words[0] = 0x8070F0FF
+    bytes, halves, numbers = l1_ptr(at, int8), l1_ptr(at, int16), l1_ptr(at, int32)
+    ASSERT(bytes[0] == -1 and bytes[1] == -16 and bytes[2] == 0x70)
+    ASSERT(halves[0] == -0xF01 and halves[1] < 0 and numbers[0] < 0 and words[0] > 0)
+    ASSERT(l1_ptr(at, uint8)[0] == 0xFF and l1_ptr(at, uint16)[0] == 0xF0FF)
+"""
+
+
+def test_pointers_to_signed_numbers_load_their_sign():
+    with tt.create_device(0) as device:
+        program, core = tt.create_program(), tt.CoreCoord(0, 0)
+        kernel = tt.create_kernel_from_string(program, SIGNED, core, tt.ReaderDataMovementConfig())
+        tt.set_runtime_args(program, kernel, core, [device.arch.l1_user_base])
+        tt.enqueue_program(device.command_queue(), program)
+        tt.finish(device.command_queue())
+
+
 @pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
 def test_independent_loads_come_four_in_seven_cycles(arch):
     assert per_statement(arch, "x = words[{i}]") == pytest.approx(7 / 4, abs=2 / UNROLL)

@@ -19,9 +19,9 @@ def test_codes_that_belong_together_are_contiguous(name):
     assert all(code in set(Op) for code in range(first, last + 1))
 
 
-def test_compute_operations_are_those_of_the_coprocessor():
+def test_compute_operations_are_those_of_the_coprocessor_and_of_mailboxes():
     compute = {op.name for op in Op if operations.FIRST_COMPUTE <= op <= operations.LAST_COMPUTE}
-    prefixes = "DST_", "UNPACK_", "MATH_", "SFPU_", "PACK", "CONFIG", "TT_"
+    prefixes = "DST_", "UNPACK_", "MATH_", "SFPU_", "PACK", "CONFIG", "TT_", "MAILBOX_"
     assert compute == {op.name for op in Op if op.name.startswith(prefixes)}
 
 

@@ -10,7 +10,7 @@ from tensim.sim.cores.checks.races import follow_word
 from tensim.sim.cores.checks.shadow import clock_table, core_of, thread_of
 from tensim.sim.cores.checks.writes import flushed
 from tensim.sim.cores.circular_buffer import row_of
-from tensim.sim.cores.operations import FIRST_NOC_CALL, FIRST_UNPACK, LAST_NOC_CALL, LAST_UNPACK, Barrier, Op
+from tensim.sim.cores.operations import FIRST_NOC_CALL, FIRST_UNPACK, LAST_NOC_CALL, LAST_UNPACK, Barrier, Mailbox, Op
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
@@ -67,8 +67,25 @@ def post(m, s, thread):
         mine.committed = tick(m, s, thread)
     elif op == Op.DST_RELEASE:
         mine.released = tick(m, s, thread)
-    elif op == Op.DST_ACQUIRE or op == Op.DST_WAIT:
-        wait(s, thread, op, 0, 0, 0)
+    elif op == Op.MAILBOX_WRITE:
+        note_mail(mine, t.slot, tick(m, s, thread))
+    elif op == Op.DST_ACQUIRE or op == Op.DST_WAIT or op == Op.MAILBOX_READ:
+        wait(s, thread, op, argument(t, 0), 0, 0)
+
+
+@compiled()
+def note_mail(core, slot, clock):
+    if slot == UNPACK_SLOT:
+        core.mailed_0 = clock
+    elif slot == MATH_SLOT:
+        core.mailed_1 = clock
+    else:
+        core.mailed_2 = clock
+
+
+@compiled()
+def mailed(core, sender):
+    return core.mailed_0 if sender == Mailbox.UNPACK else core.mailed_1 if sender == Mailbox.MATH else core.mailed_2
 
 
 @compiled()
@@ -91,6 +108,8 @@ def settle(m, s, thread):
         follow(s, thread, first + MATH_SLOT, work.computed, 0)
     elif op == Op.DST_ACQUIRE:
         follow(s, thread, first + PACK_SLOT, work.released, 0)
+    elif op == Op.MAILBOX_READ:
+        follow(s, thread, first + UNPACK_SLOT + mine.waits_a, mailed(work, mine.waits_a), 0)
     elif op == Op.DST_WAIT:
         follow(s, thread, first + MATH_SLOT, work.committed, 0)
     else:

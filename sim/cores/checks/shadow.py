@@ -68,11 +68,11 @@ MAX_WRITES = 64  # of a thread; the oldest is forgotten
 # What a core's compute threads work on: states of the operands unpacked last, and of those in the two source banks; what the
 # threads are set up for (`tensim.sim.cores.tensix.initialisation`), formats plus 1 of both operands and the result, 0: unknown;
 # `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order; `constants`:
-# the vector function for which the vector unit has constants (`vector_code`); `unpacked`, `computed`, `committed`, `released`:
-# clocks of its threads at the last such operation
+# the vector function for which the vector unit has constants (`vector_code`); `unpacked`, `computed`, `committed`, `released`,
+# `mailed_...` (a word in a mailbox, by sender): clocks of its threads at the last such operation
 CORE = _record(
     "a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out untilizes constants "
-    "unpacked computed committed released"
+    "unpacked computed committed released mailed_0 mailed_1 mailed_2"
 )
 # Where a thread used memory that nobody wrote: `kind` and `address` as in `tensim.sim.cores.checks.memory`
 ORIGIN = _record("thread line line_base kind address cycle")

@@ -94,6 +94,9 @@ OPERATIONS = {
     "tile_regs_release": operation(PACK, Op.DST_RELEASE, "", ""),
     "acquire_dst": call("", post(MATH, Op.DST_ACQUIRE, ""), post(PACK, Op.DST_WAIT, "")),
     "release_dst": call("", post(MATH, Op.DST_COMMIT, ""), post(PACK, Op.DST_RELEASE, "")),
+    # --- words from one compute thread to another
+    "mailbox_write": operation(COMPUTE, Op.MAILBOX_WRITE, "thread data", "thread data"),
+    "mailbox_read": operation(COMPUTE, Op.MAILBOX_READ, "thread", "thread", result="uint32_t"),
     # --- matrix product
     "matmul_tiles": call(
         "in0_cb in1_cb itile0 itile1 idst transpose=transposed",
@@ -268,8 +271,8 @@ CPP_ONLY = (
 # nothing; `reconfig_full_operand`, and `compute_kernel_hw_startup` of two circular buffers, tell the checker of fewer formats.
 CPP_BY_HAND = frozenset(
     [
-        "binary_dest_reuse_tiles", "binary_tiles_init", "compute_kernel_hw_startup", "reduce_uninit",
-        "reconfig_full_operand", "reduce_tile", "reduce_tile_math", "sfpu_reduce",
+        "binary_dest_reuse_tiles", "binary_tiles_init", "compute_kernel_hw_startup", "mailbox_read", "mailbox_write",
+        "reduce_uninit", "reconfig_full_operand", "reduce_tile", "reduce_tile_math", "sfpu_reduce",
         *(f"{name}_tiles_bcast_{dim}" for name in ("add", "sub", "mul") for dim in ("rows", "cols", "scalar")),
     ]
 )  # fmt: skip

@@ -37,6 +37,8 @@ SPECIAL_COSTS = {
     "Semaphore": ("riscv.alu",),
     "riscv_nop": ("riscv.alu",),
     "tt_instruction": ("tensix.instructions",),
+    "get_tile_address": ("riscv.local_load", "riscv.mailbox_load"),
+    "read_tile_value": ("riscv.local_load", "riscv.l1_load", "riscv.mailbox_load"),
 }
 FORMULAS = formulas()
 SUBSCRIPTS, NAMES = ("my_x", "my_y"), ("noc_index", "NOC_MAX_BURST_SIZE")

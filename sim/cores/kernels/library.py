@@ -79,12 +79,12 @@ def fp32_to_bf16_truncate(bits):
     return bits >> 16
 
 
-def get_tile_address(cb, tile):
+def _address_of_tile(cb, tile):
     return get_read_ptr(cb) + tile * get_entry_size(cb)
 
 
-def read_tile_value(cb, tile, element):
-    return l1_ptr(get_tile_address(cb, tile), uint32)[element]
+def _value_of_tile(cb, tile, element):
+    return l1_ptr(_address_of_tile(cb, tile), uint32)[element]
 
 
 # --- compute: states that an init call sets for the calls after it

@@ -2,9 +2,11 @@
 
 import ast
 
-from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, parameters
+from tensim.sim.cores.kernels.api import COMPUTE, DM, MATH, PACK, UNPACK, parameters
+from tensim.sim.cores.kernels.lowering_expressions import merged
+from tensim.sim.cores.kernels.lowering_inlining import library
 from tensim.sim.cores.kernels.lowering_part import Part
-from tensim.sim.cores.operations import Op
+from tensim.sim.cores.operations import Mailbox, Op
 from tensim.sim.cores.tensix.instructions import Instruction
 
 
@@ -28,6 +30,25 @@ class ComputeCalls(Part):
         value = self.calls.call(positional[0])
         self.emitter.only = outer
         return value
+
+    def call_get_tile_address(self, node, positional, keywords):
+        return self._of_unpack_thread(node, "_address_of_tile", positional, keywords)
+
+    def call_read_tile_value(self, node, positional, keywords):
+        return self._of_unpack_thread(node, "_value_of_tile", positional, keywords)
+
+    def _of_unpack_thread(self, node, name, positional, keywords):
+        """What a function of the library finds: in a compute kernel on the unpack thread, which tells it the others."""
+        outer, self.emitter.only = self.emitter.only, self.emitter.only & (DM | UNPACK)
+        found = self.inlining.inline(node, library()[name], positional, keywords)
+        self.emitter.only = outer
+        if not self.emitter.facts.possible & COMPUTE:
+            return found
+        for receiver in (Mailbox.MATH, Mailbox.PACK):
+            self.emitter.post([(UNPACK, Op.MAILBOX_WRITE, [str(int(receiver)), found.number])])
+        told = self.variables.temporary()
+        self.emitter.post([(MATH | PACK, Op.MAILBOX_READ, [str(int(Mailbox.UNPACK))])], told)
+        return merged(f"({told} if {self.emitter.role()} & {MATH | PACK} else {found.number})", found)
 
     def call_tt_instruction(self, node, positional, keywords):
         """tt_instruction(NAME, count=1): one instruction of the coprocessor (`Instruction`), `count` times."""

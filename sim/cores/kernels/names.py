@@ -11,7 +11,7 @@ from enum import Enum
 from types import FunctionType, ModuleType
 
 from tensim.sim.cores.numerics.data_format import DataFormat
-from tensim.sim.cores.operations import Bcast, Binary, Pool, ReduceDim, Reuse
+from tensim.sim.cores.operations import Bcast, Binary, Mailbox, Pool, ReduceDim, Reuse
 from tensim.sim.errors import UsageError
 from tensim.sim.noc.packet_state import DYNAMIC_VC
 
@@ -33,6 +33,7 @@ CLASSES = {
     "EltwiseBinaryReuseDestType": _members(Reuse),
     "ReluType": {"NO_RELU": 0, "ZERO_RELU": 1, "MIN_THRESHOLD_RELU": 2, "MAX_THRESHOLD_RELU": 3},
     "MathFidelity": MATH_FIDELITY,
+    "ThreadId": {f"{one.name.title()}ThreadId": int(one) for one in Mailbox},
 }
 CONSTANTS = {
     "NOC_0": 0, "NOC_1": 1, "DYNAMIC_VC": DYNAMIC_VC,

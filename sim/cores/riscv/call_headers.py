@@ -34,6 +34,11 @@ def _table():
     return includes, declares
 
 
+def headers():
+    """All headers of the table."""
+    return list(_table()[0])
+
+
 @functools.cache
 def calls():
     """All calls that a header has to declare."""

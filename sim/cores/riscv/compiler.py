@@ -468,6 +468,9 @@ def link(build, tools, script, target, elf, run):
 
 def link_error(build, messages):
     place = {"file": str(build.source or build.name), "line": 1, "processor": build.processor.name}
+    referenced = re.search(rf"referenced by {re.escape(Path(place['file']).name)}:(\d+)", messages)
+    if referenced:
+        place["line"] = int(referenced[1])
     undefined = re.findall(r"undefined (?:symbol|reference to)[:`' ]*([^\n']+)", messages)
     if "local memory is full" in messages or "will not fit" in messages:
         room = build.local_memory - firmware_bytes(build.arch) - STACK_BYTES

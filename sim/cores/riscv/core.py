@@ -6,6 +6,7 @@ from which each can be used; number 32 takes what is written to x0.  `text_at`: 
 `pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault, a print or
 a debugger's stop;
 `pending_to`, `pending_code`: the register and the kind of load.
+`clock_high`: upper half of the wall clock, which a load of the lower one keeps.
 `tainted`: a bit per register.  `icache_at`: (newest, oldest) line of each set.
 """
 
@@ -18,7 +19,7 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "registers_at text_at text_bytes operands_at local_at local_bytes data_end icache_at icache_sets text_l1 pc "
         "args_end args_limit "
-        "pending pending_to pending_code result tainted fault fault_a fault_b fault_c"
+        "pending pending_to pending_code result clock_high tainted fault fault_a fault_b fault_c"
     ).split()],
     align=True,
 )  # fmt: skip

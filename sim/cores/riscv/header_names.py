@@ -68,35 +68,36 @@ SPECIAL = {
 }
 # Below api/compute and compute_kernel_api
 COMPUTE = """
-    add_int_sfpu.h atan2.h bcast.h binary_bitwise_sfpu.h binary_comp.h binary_fmod.h binary_max_min.h binary_pow.h
-    binary_remainder.h binary_shift.h blank.h cb_api.h clamped_silu_glu.h common.h common_globals.h
-    compute_kernel_api.h compute_kernel_hw_startup.h copy_dest_values.h cumsum.h debug.h div_int32_floor.h
-    div_int32_sfpu.h eltwise_binary.h eltwise_binary_sfpu.h eltwise_unary/abs.h eltwise_unary/activations.h
-    eltwise_unary/addcdiv.h eltwise_unary/addcmul.h eltwise_unary/alt_complex_rotate90.h
-    eltwise_unary/binop_with_scalar.h eltwise_unary/bitwise_and.h eltwise_unary/bitwise_not.h
-    eltwise_unary/bitwise_or.h eltwise_unary/bitwise_xor.h eltwise_unary/cbrt.h eltwise_unary/celu.h
-    eltwise_unary/clamp.h eltwise_unary/comp.h eltwise_unary/digamma.h eltwise_unary/dropout.h
+    add_int_sfpu.h atan2.h bcast.h compute_kernel_api_debug.h debug/dprint_tensix.h binary_bitwise_sfpu.h
+    binary_comp.h binary_fmod.h binary_max_min.h binary_pow.h binary_remainder.h binary_shift.h blank.h cb_api.h
+    clamped_silu_glu.h common.h common_globals.h compute_kernel_api.h compute_kernel_hw_startup.h copy_dest_values.h
+    cumsum.h debug.h div_int32_floor.h div_int32_sfpu.h eltwise_binary.h eltwise_binary_sfpu.h eltwise_unary/abs.h
+    eltwise_unary/activations.h eltwise_unary/addcdiv.h eltwise_unary/addcmul.h eltwise_unary/alt_complex_rotate90.h
+    eltwise_unary/binop_with_scalar.h eltwise_unary/bitwise.h eltwise_unary/bitwise_and.h
+    eltwise_unary/bitwise_not.h eltwise_unary/bitwise_or.h eltwise_unary/bitwise_xor.h eltwise_unary/cbrt.h
+    eltwise_unary/celu.h eltwise_unary/clamp.h eltwise_unary/comp.h eltwise_unary/digamma.h eltwise_unary/dropout.h
     eltwise_unary/eltwise_unary.h eltwise_unary/elu.h eltwise_unary/erf_erfc.h eltwise_unary/erfinv.h
     eltwise_unary/exp.h eltwise_unary/exp2.h eltwise_unary/expm1.h eltwise_unary/fill.h eltwise_unary/fmod.h
     eltwise_unary/gelu.h eltwise_unary/hardmish.h eltwise_unary/hardsigmoid.h eltwise_unary/hardswish.h
-    eltwise_unary/hardtanh.h eltwise_unary/heaviside.h eltwise_unary/i0.h eltwise_unary/i1.h eltwise_unary/identity.h
-    eltwise_unary/isinf_isnan.h eltwise_unary/left_shift.h eltwise_unary/lerp.h eltwise_unary/lgamma.h
-    eltwise_unary/log.h eltwise_unary/log1p.h eltwise_unary/logical_not.h eltwise_unary/logsigmoid.h
-    eltwise_unary/mac.h eltwise_unary/max_min.h eltwise_unary/negative.h eltwise_unary/power.h eltwise_unary/prelu.h
-    eltwise_unary/rand.h eltwise_unary/rdiv.h eltwise_unary/recip.h eltwise_unary/reduce.h eltwise_unary/relu.h
-    eltwise_unary/remainder.h eltwise_unary/reverseops.h eltwise_unary/right_shift.h eltwise_unary/rounding.h
-    eltwise_unary/rpow.h eltwise_unary/rsqrt.h eltwise_unary/rsub.h eltwise_unary/selu.h eltwise_unary/sfpu_int_sum.h
-    eltwise_unary/sfpu_split_includes.h eltwise_unary/sigmoid.h eltwise_unary/sign.h eltwise_unary/signbit.h
-    eltwise_unary/silu.h eltwise_unary/snake_beta.h eltwise_unary/softplus.h eltwise_unary/softshrink.h
-    eltwise_unary/softsign.h eltwise_unary/sqrt.h eltwise_unary/square.h eltwise_unary/tanh.h
-    eltwise_unary/tanh_derivative.h eltwise_unary/tanhshrink.h eltwise_unary/threshold.h eltwise_unary/trigonometry.h
-    eltwise_unary/typecast.h eltwise_unary/unary_max_min.h eltwise_unary/where.h eltwise_unary/xielu.h ema.h
-    experimental/fast_untilize.h experimental/indexer_mul_custom.h experimental/layernorm.h
-    experimental/matmul_custom.h experimental/reg_api.h experimental/sdpa_sub_custom.h experimental/topk_xl.h gcd.h
-    isclose.h layernorm.h lcm.h logaddexp.h logaddexp2.h logsigmoid.h mask.h matmul.h mul_int32_sfpu.h mul_int_sfpu.h
-    nextafter.h pack.h pack_untilize.h quantization.h reconfig_data_format.h reduce.h reduce_custom.h reg_api.h
-    remainder_int32.h fmod_int32.h
-    reshuffle.h sfpu_binary_bcast.h sfpu_reduce.h situ_glu.h softmax.h sub_int_sfpu.h tile_move_copy.h tilize.h topk.h
+    eltwise_unary/hardtanh.h eltwise_unary/heaviside.h eltwise_unary/i0.h eltwise_unary/i1.h
+    eltwise_unary/identity.h eltwise_unary/isinf_isnan.h eltwise_unary/left_shift.h eltwise_unary/lerp.h
+    eltwise_unary/lgamma.h eltwise_unary/log.h eltwise_unary/log1p.h eltwise_unary/logical_not.h
+    eltwise_unary/logical_not_noti.h eltwise_unary/logsigmoid.h eltwise_unary/mac.h eltwise_unary/max_min.h
+    eltwise_unary/mish.h eltwise_unary/polygamma.h eltwise_unary/negative.h eltwise_unary/power.h
+    eltwise_unary/prelu.h eltwise_unary/rand.h eltwise_unary/rdiv.h eltwise_unary/recip.h eltwise_unary/reduce.h
+    eltwise_unary/relu.h eltwise_unary/remainder.h eltwise_unary/reverseops.h eltwise_unary/right_shift.h
+    eltwise_unary/rounding.h eltwise_unary/rpow.h eltwise_unary/rsqrt.h eltwise_unary/rsub.h eltwise_unary/selu.h
+    eltwise_unary/sfpu_int_sum.h eltwise_unary/sfpu_split_includes.h eltwise_unary/sigmoid.h eltwise_unary/sign.h
+    eltwise_unary/shift.h eltwise_unary/signbit.h eltwise_unary/softcap.h eltwise_unary/silu.h
+    eltwise_unary/snake_beta.h eltwise_unary/softplus.h eltwise_unary/softshrink.h eltwise_unary/softsign.h
+    eltwise_unary/sqrt.h eltwise_unary/square.h eltwise_unary/tanh.h eltwise_unary/tanh_derivative.h
+    eltwise_unary/tanhshrink.h eltwise_unary/threshold.h eltwise_unary/trigonometry.h eltwise_unary/typecast.h
+    eltwise_unary/unary_max_min.h eltwise_unary/where.h eltwise_unary/xielu.h ema.h experimental/fast_untilize.h
+    experimental/indexer_mul_custom.h experimental/layernorm.h experimental/matmul_custom.h experimental/reg_api.h
+    experimental/sdpa_sub_custom.h experimental/topk_xl.h gcd.h isclose.h layernorm.h lcm.h logaddexp.h logaddexp2.h
+    logsigmoid.h mask.h matmul.h mul_int32_sfpu.h mul_int_sfpu.h nextafter.h pack.h pack_untilize.h quantization.h
+    reconfig_data_format.h reduce.h reduce_custom.h reg_api.h remainder_int32.h fmod_int32.h reshuffle.h
+    sfpu_binary_bcast.h sfpu_reduce.h situ_glu.h softmax.h sub_int_sfpu.h tile_move_copy.h tilize.h topk.h topk_xl.h
     transpose.h transpose_dest.h transpose_wh.h transpose_wh_dest.h triangle_solve.h untilize.h welford.h xlogy.h
 """
 # What stands behind the compute API.  Kernels and their libraries include these for parts that they may not use, so

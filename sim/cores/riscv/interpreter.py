@@ -238,8 +238,11 @@ def interpret(machine, index, time):
                     granted = False
                     v, late = loaded(window_place(m, t, address), code), local_use
             elif WALL_CLOCK_LOW <= address <= WALL_CLOCK_HIGH_AT and size == 4:
-                now = max(cycle, base) if compute else cycle
-                v, late = (now if address == WALL_CLOCK_LOW else now >> 32) & WORD_MASK, m.timestamp - 1
+                now, late = max(cycle, base) if compute else cycle, m.timestamp - 1
+                if address == WALL_CLOCK_LOW:
+                    v, core.clock_high = now & WORD_MASK, now >> 32
+                else:
+                    v = core.clock_high if address == WALL_CLOCK_HIGH_AT else now >> 32
             else:
                 fault = set_fault(core, _ADDRESS, address, size, 0)
         elif access == STORING:

@@ -5,7 +5,8 @@
 | 0 to the size of L1 | the core's own L1 |
 | LOCAL_BASE | local data memory: firmware words, the kernel's data, and the stack from its end downwards |
 | CB_WINDOW + CB_STRIDE * index + 8 * column | the columns of a circular buffer's row (`tensim.sim.cores.context`) |
-| WALL_CLOCK_LOW, _HIGH, _HIGH_AT | cycles since the chip's reset, to be read: low word, high word, high word latched |
+| WALL_CLOCK_LOW, _HIGH, _HIGH_AT | cycles since the chip's reset: low word, high word, high word at the load of the low one |
+| REGISTERS and above | other registers of the chip are not there |
 
 Text is linked at 0 and runs there; in L1 it lies at a place of the kernel-configuration space, which the instruction cache
 sees.  Sizes of local memory: docs/hardware/chips.md#l1-layout.
@@ -16,9 +17,10 @@ import numpy as np
 LOCAL_BASE = 0xFFB00000
 STACK_POINTER = 2  # the register
 CB_WINDOW = 0xFFC40000
+CB_STRIDE = 512  # bytes
 # Registers of the tile (ISA, BabyRISCV/README.md; RISCV_DEBUG_REG_WALL_CLOCK_L and _H of kernels)
 WALL_CLOCK_LOW, WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT = 0xFFB121F0, 0xFFB121F4, 0xFFB121F8
-CB_STRIDE = 512  # bytes
+REGISTERS = 0xFFB10000  # the first of the chip's registers: RISCV_DEBUG_REG_*, the NIUs, the Tensix engine
 # Where the texts of a compute kernel's three processors are linked at the instruction level, outside of what they access
 TEXT_ADDRESSES = {2: 0x400000, 3: 0x500000, 4: 0x600000}
 TEXT_ROOM = 0x1000  # bytes behind those addresses at which a text may begin

@@ -44,7 +44,11 @@ NAMES = (
         "firmware",
         r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler|launch_msg_rd_ptr|kernel_config_msg_t|sem_l1_base)",
     ),
-    ("hardware_registers", r"^(NOC_CMD_BUF_|READ_REG|WRITE_REG|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
+    (
+        "hardware_registers",
+        r"^(NOC_CMD_BUF_|READ_REG|WRITE_REG|NOC_STATUS_|NOC_CFG|NOC_CTRL|NIU_|noc_reg|noc_fast_|noc_cmd_buf_|ncrisc_noc_|"
+        r"noc_\w+_(num_issued|acked)$)",
+    ),
 )
 ABSENT = re.compile(
     r"'(?P<fabric>[^']*fabric[^']*)' file not found|'(?P<llk>[^']*(?:llk|ckernel)[^']*)' file not found"

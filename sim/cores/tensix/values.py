@@ -67,4 +67,4 @@ def known_values(m, thread):
     return True
 
 
-check_complete((known_values,), *(op for op in DOMAINS if op >= Op.UNPACK_A))
+check_complete((known_values,), *(op for op in DOMAINS if Op.UNPACK_A <= op < Op.MAILBOX_WRITE))

@@ -4,8 +4,9 @@ import pytest
 
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
+from tensim.sim.errors import ProgramError
 from tests.cores.checks.small_bugs import ALL, BOTH, bug_of, check_is_found, push_three
-from tests.cores.checks.small_programs import DATA, FIRST, FOURTH, NCRISC, ON_NOC_0, SECOND
+from tests.cores.checks.small_programs import DATA, FIRST, FOURTH, NCRISC, ON_NOC_0, SECOND, checked
 
 # ruff: noqa: F405
 BUGS = {}
@@ -202,3 +203,8 @@ def the_host_writes_on_two_queues(case):
 @pytest.mark.parametrize("name", BUGS)
 def test_a_small_bug_is_found(name):
     check_is_found(name, *BUGS[name])
+
+
+def test_a_missing_semaphore_is_one_of_a_core_by_its_coordinates():
+    with pytest.raises(ProgramError, match=r"semaphore 0 does not exist on core \(1,0\)"):
+        checked(lambda case: (case.kernel(FIRST, NCRISC, increments, *case.place(SECOND)), case.run()))

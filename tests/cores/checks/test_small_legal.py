@@ -549,6 +549,21 @@ def an_argument_is_set_anew_when_its_buffer_is_freed(case):
     assert (case.read(target) == DATA + 1).all()
 
 
+@kernel
+def read_small_tiles(address):
+    source = InterleavedAddrGenFast(address, get_tile_size(0), DataFormat.UInt32)
+    noc_async_read_tile(PAGES - 1, source, get_write_ptr(0))
+    noc_async_read_barrier()
+
+
+@legal
+def tiles_have_other_shapes(case):
+    config = tt.CircularBufferConfig(2048, {0: tt.DataFormat.UInt32}).set_page_size(0, 2048).set_tile_dims(0, (16, 32))
+    tt.create_circular_buffer(case.program, FIRST, config)
+    case.kernel(FIRST, NCRISC, read_small_tiles, case.buffer(page=2048))
+    case.run()
+
+
 @pytest.mark.parametrize("name", LEGAL)
 def test_nothing_is_said_of_a_legal_program(name):
     checked(LEGAL[name])

@@ -230,6 +230,12 @@ def test_translated_coordinates_of_no_core(fresh_device, x, y):
         run(fresh_device, (move, tt.CoreCoord(*HOME), [1, 0, 0, x, y, SOURCE, TARGET, 512]))
 
 
+def test_a_place_outside_l1_names_the_core_that_it_is_of(fresh_device):
+    x, y = physical(fresh_device, (3, 5))
+    with pytest.raises(ProgramError, match=r"address 0x1000000, 512 bytes, of core \(3,5\) "):
+        run(fresh_device, (move, tt.CoreCoord(*HOME), [1, 1, 0, x, y, 1 << 24, SOURCE, 512]))
+
+
 @kernel
 def small(x, y):
     far = get_noc_addr(x, y, NOTES)

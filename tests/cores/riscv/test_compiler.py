@@ -10,6 +10,7 @@ pytest.importorskip("elftools")
 
 from elftools.elf.elffile import ELFFile
 
+import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, SFPU_API
 from tensim.sim.cores.operations import Op
@@ -199,6 +200,8 @@ def test_an_error_inside_the_headers_is_shown_at_the_call(build):
         ('#include "sfpi.h"\nvoid kernel_main() { sfpi::vFloat x; }', "sfpi"),
         ("void kernel_main() { _llk_math_eltwise_binary_(0); }", "llk"),
         ("void kernel_main() { eth_send_bytes(0, 0, 16); }", "ethernet"),
+        ("void kernel_main() { noc_fast_read(0, 0, 0, 0, 0); }", "hardware_registers"),
+        ("void kernel_main() { riscv_wait(noc_nonposted_writes_num_issued[0]); }", "hardware_registers"),
     ],
 )
 def test_what_is_not_modelled_is_refused_by_name(build, text, reason):
@@ -342,6 +345,11 @@ def test_numbers_compare_by_their_bits_and_kernels_may_define_the_names(build):
 def test_a_kernel_without_an_entry_function_is_an_error(build):
     with pytest.raises(KernelCompileError, match="defines no kernel_main"):
         compile_kernel(build("void helper() {}", name="none.cpp"))
+    with tt.create_device(0) as device:
+        program, text = tt.create_program(), '#include "dataflow_api.h"\nvoid kernel_mian() {}\n'
+        tt.create_kernel_from_string(program, text, tt.CoreCoord(0, 0), tt.ReaderDataMovementConfig())
+        with pytest.raises(KernelCompileError, match="kernel.cpp defines no kernel_main"):
+            tt.compile_program(device, program)
 
 
 def test_a_changed_include_builds_again(build, tmp_path):
@@ -430,6 +438,35 @@ def test_floating_point_and_64_bit_division_link(build):
         riscv_wait(x * 2.5f + y / get_arg_val<uint32_t>(1));
     }"""
     assert compile_kernel(build(text)).local_bytes < 1024
+
+
+def test_a_function_that_nobody_defines_is_told_at_the_line_that_calls_it(build):
+    text = "uint32_t found(uint32_t x);\nvoid kernel_main() {\n    riscv_wait(1);\n    riscv_wait(found(2));\n}\n"
+    with pytest.raises(KernelCompileError, match=r"kernel.cpp:4: found\(unsigned int\) is declared but not defined"):
+        compile_kernel(build(text))
+
+
+def test_generators_of_pages_of_a_power_of_two_have_designated_fields(build):
+    text = """void kernel_main() {
+        const InterleavedPow2AddrGenFast<true> pages = {.bank_base_address = 64, .log_base_2_of_page_size = 11};
+        noc_async_read_page(3, pages, get_write_ptr(0));
+    }"""
+    plain = text.replace("Pow2AddrGenFast", "Pow2AddrGen")
+    assert operations(compile_kernel(build(text)).elf) == operations(compile_kernel(build(plain)).elf)
+
+
+@pytest.mark.parametrize(
+    ("plain", "call"),
+    [
+        ("rta_l1_base[2]", "get_arg_val<uint32_t>(2)"),
+        ("crta_l1_base[1]", "get_common_arg_val<uint32_t>(1)"),
+        ("(reset_noc_trid_barrier_counter(NOC_CLEAR_OUTSTANDING_REQ_MASK, noc_index), 1)", "1"),
+    ],
+)
+def test_names_behind_the_calls_of_the_api(build, plain, call):
+    first, second = (compile_kernel(build(f"void kernel_main() {{ riscv_wait({one}); }}")).elf for one in (plain, call))
+    first, second = (ELFFile(BytesIO(elf)).get_section_by_name(".text").data() for elf in (first, second))
+    assert first == second
 
 
 @pytest.mark.parametrize(

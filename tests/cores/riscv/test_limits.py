@@ -7,7 +7,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.chip.chip import Chip
 from tensim.sim.chip.statistics import breakdown, slowest_lines
 from tensim.sim.cores.operations import Op
-from tensim.sim.cores.riscv.layout import BANKS_AT, LOCAL_BASE, firmware_bytes, local_bytes
+from tensim.sim.cores.riscv.layout import BANKS_AT, LOCAL_BASE, WALL_CLOCK_LOW, firmware_bytes, local_bytes
 from tensim.sim.cores.riscv.traps import Print, Service
 from tensim.sim.cores.slots import BRISC
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError
@@ -30,7 +30,7 @@ from tests.cores.riscv.assembler import (
     operation,
     store,
 )
-from tests.cores.riscv.machine import OUT, launch_of, run, words
+from tests.cores.riscv.machine import OUT, finish, launch_of, run, words
 
 ENDLESS = {
     "jump": ["loop", jal(ZERO, "loop")],
@@ -186,3 +186,26 @@ def test_a_thread_in_the_run_time_stands_where_its_kernel_begins(tmp_path):
         tt.enqueue_program(device.command_queue(), program, False)
         with pytest.raises(CycleLimitError, match="slow.cpp:3"):
             tt.finish(device.command_queue())
+
+
+def test_the_wall_clock_is_there_to_load():
+    """Its upper half is that of the last look at the lower one, whatever operation comes between them."""
+    arch, now = load_arch("blackhole"), (2 << 32) + 5
+    chip = Chip(arch)
+    kernel = kernel_elf(
+        li(S0, WALL_CLOCK_LOW), li(T0, OUT), load("lw", A0, S0), operation(Op.NOC_READS_ENDED, 0, 1), load("lw", A1, S0, 8),
+        store("sw", A0, T0), store("sw", A1, T0, 4),
+    )  # fmt: skip
+    chip.launch(launch_of(arch, {(BRISC, 0): kernel}), now)
+    finish(chip)
+    low, high = words(chip, 2)
+    t = chip.arrays["threads"][BRISC]
+    assert t["started"] < (high << 32) + low < t["ended"] and high == 2
+
+
+@pytest.mark.parametrize("address", [0xFFB12000, 0xFFB20000, 0xFFE80000])
+def test_other_registers_are_said_not_to_be_modelled(address):
+    with pytest.raises(
+        ProgramError, match=f"access to {address:#x}, 4 bytes: of the chip's registers tensim models only"
+    ):
+        run(kernel_elf(li(S0, address), load("lw", A0, S0)))

@@ -144,7 +144,7 @@ struct InterleavedAddrGenFast {
 };
 
 template <bool DRAM>
-struct InterleavedPow2AddrGenFast : InterleavedPow2AddrGen<DRAM> {};
+using InterleavedPow2AddrGenFast = InterleavedPow2AddrGen<DRAM>;
 
 template <class Generator>
     requires requires(const Generator& g) { g.get_noc_addr(0u, 0u, uint8_t(0)); }

@@ -64,6 +64,13 @@ TENSIM_INLINE void pack_relu_config(auto config) {
 TENSIM_BINARY(add, ELWADD)
 TENSIM_BINARY(sub, ELWSUB)
 TENSIM_BINARY(mul, ELWMUL)
+template <EltwiseBinaryType op, BroadcastType dim>
+TENSIM_INLINE void any_tiles_bcast(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {
+    static_assert(op <= ELWMUL, "tensim refuses mode: any_tiles_bcast of this operation");
+    if constexpr (op == ELWADD) add_tiles_bcast<dim>(cb0, cb1, tile0, tile1, idst);
+    else if constexpr (op == ELWSUB) sub_tiles_bcast<dim>(cb0, cb1, tile0, tile1, idst);
+    else mul_tiles_bcast<dim>(cb0, cb1, tile0, tile1, idst);
+}
 template <bool full = true, auto op = ELWADD>
 TENSIM_INLINE void binary_tiles_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {
     static_assert(uint32_t(op) <= uint32_t(ELWMUL), "tensim refuses mode: binary_tiles_init of this operation");
@@ -240,6 +247,30 @@ template <auto... options>
 TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
     return tensim::dst_tiles();
 }
+
+// Releases before the calls that are told a data format: one name for each.
+#define TENSIM_TYPED(name, call, format)           \
+    template <auto... options>                     \
+    TENSIM_INLINE void name(auto... arguments) {   \
+        call<DataFormat::format>(arguments...);    \
+    }
+#define TENSIM_BITWISE_TYPED(op)                                                        \
+    TENSIM_TYPED(bitwise_##op##_uint16_binary_tile, bitwise_##op##_binary_tile, UInt16) \
+    TENSIM_TYPED(bitwise_##op##_uint32_binary_tile, bitwise_##op##_binary_tile, UInt32)
+TENSIM_BITWISE_TYPED(and)
+TENSIM_BITWISE_TYPED(or)
+TENSIM_BITWISE_TYPED(xor)
+TENSIM_TYPED(binary_logical_right_shift_int32_tile, binary_logical_right_shift_tile, Int32)
+TENSIM_TYPED(binary_logical_right_shift_uint32_tile, binary_logical_right_shift_tile, UInt32)
+TENSIM_TYPED(logical_not_unary_tile_int32, logical_not_tile, Int32)
+TENSIM_TYPED(logical_not_unary_tile_uint16, logical_not_tile, UInt16)
+TENSIM_TYPED(logical_not_unary_tile_uint32, logical_not_tile, UInt32)
+TENSIM_TYPED(where_fp32_tile, where_tile, Float32)
+TENSIM_TYPED(where_uint32_tile, where_tile, UInt32)
+// The difference of two integers has the same bits with and without sign; an initialisation names no data format.
+TENSIM_INLINE void rsub_uint32_tile(uint32_t idst0, uint32_t idst1, uint32_t odst) { rsub_int32_tile(idst0, idst1, odst); }
+TENSIM_INLINE void signbit_tile_int32_init() { signbit_tile_init(); }
+TENSIM_INLINE void remainder_tile_uint32_init() { remainder_unary_uint32_tile_init(); }
 
 // --- one thread's half of an init or of a product, which kernels of the library call inside MATH(...), UNPACK(...), PACK(...)
 

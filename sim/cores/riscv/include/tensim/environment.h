@@ -86,6 +86,8 @@ constexpr uint32_t compile_time_argument(uint32_t index);
 }  // namespace tensim
 TENSIM_INLINE uintptr_t get_arg_addr(int index) { return tensim_firmware.arguments + 4 * index; }
 TENSIM_INLINE uintptr_t get_common_arg_addr(int index) { return tensim_firmware.common_arguments + 4 * index; }
+#define rta_l1_base (reinterpret_cast<uint32_t tt_l1_ptr*>(tensim_firmware.arguments))
+#define crta_l1_base (reinterpret_cast<uint32_t tt_l1_ptr*>(tensim_firmware.common_arguments))
 template <class T>
 TENSIM_INLINE T get_arg_val(int index) {
     static_assert(sizeof(T) <= 4, "a runtime argument has four bytes");

@@ -80,12 +80,36 @@ public:
 template <class T>
 constexpr bool is_dataflow_buffer_v = std::is_base_of_v<CircularBuffer, T>;
 
+namespace ckernel {
+// Words from one compute thread to another; a number of a thread is a ThreadId.
+template <class Thread>
+TENSIM_INLINE void mailbox_write(Thread receiver, uint32_t value) { tensim::post_mailbox_write(uint32_t(receiver), value); }
+template <class Thread>
+TENSIM_INLINE uint32_t mailbox_read(Thread sender) { return tensim::post_mailbox_read(uint32_t(sender)); }
+}  // namespace ckernel
+namespace tensim {
+// In a compute kernel what the unpack thread finds, which tells it the others.
+template <class Finds>
+TENSIM_INLINE uint32_t of_unpack_thread(Finds finds) {
+    if constexpr (on_math || on_pack) return mailbox_read(ThreadId::UnpackThreadId);
+    uint32_t value = finds();
+    if constexpr (on_unpack) {
+        mailbox_write(ThreadId::MathThreadId, value);
+        mailbox_write(ThreadId::PackThreadId, value);
+    }
+    return value;
+}
+TENSIM_INLINE uint32_t tile_address(uint32_t cb, uint32_t tile) {
+    return buffer_word<TENSIM_CB_READ_PTR>(cb) + tile * buffer_word<TENSIM_CB_PAGE_SIZE>(cb);
+}
+}  // namespace tensim
 // The words of a tile: byte addresses, whatever the thread.
 TENSIM_INLINE uint32_t get_tile_address(uint32_t cb, uint32_t tile) {
-    return tensim::buffer_word<TENSIM_CB_READ_PTR>(cb) + tile * tensim::buffer_word<TENSIM_CB_PAGE_SIZE>(cb);
+    return tensim::of_unpack_thread([=] { return tensim::tile_address(cb, tile); });
 }
 TENSIM_INLINE uint32_t read_tile_value(uint32_t cb, uint32_t tile, uint32_t element) {
-    return reinterpret_cast<volatile uint32_t*>(get_tile_address(cb, tile))[element];
+    return tensim::of_unpack_thread(
+        [=] { return reinterpret_cast<volatile uint32_t*>(tensim::tile_address(cb, tile))[element]; });
 }
 TENSIM_INLINE uint32_t CircularBuffer::get_tile_address(uint32_t tile) const { return ::get_tile_address(id_, tile); }
 TENSIM_INLINE uint32_t CircularBuffer::read_tile_value(uint32_t tile, uint32_t element) const {

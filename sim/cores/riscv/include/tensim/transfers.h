@@ -170,6 +170,8 @@ TENSIM_INLINE void NOC_CMD_BUF_WRITE_REG(uint32_t, uint32_t, uint32_t word, uint
 
 TENSIM_INLINE void ncrisc_noc_counters_init() {}
 TENSIM_INLINE void dynamic_noc_local_state_init() {}
+constexpr uint32_t NOC_CLEAR_OUTSTANDING_REQ_MASK = 0xFFFF;
+TENSIM_INLINE void reset_noc_trid_barrier_counter(uint32_t = NOC_CLEAR_OUTSTANDING_REQ_MASK, uint32_t = noc_index) {}
 
 // --- transaction ids
 
