@@ -50,6 +50,13 @@ ZIG_FOLDERS = """libcxx/include libcxxabi/include include libc/include/riscv32-l
 # Standard headers that tt-metal's build includes before every kernel
 STANDARD_HEADERS = """algorithm array atomic bit climits cmath compare concepts cstddef cstdint cstdlib cstdio cstring
     limits new numeric optional span string_view tuple type_traits utility variant""".split()
+# 32-bit numbers are `long` in the C library of tt-metal's compiler, and kernels mix them with numbers such as 0ul; the package's
+# leaves out a type that is said to be there. A compiler that TENSIM_CXX names has its own
+WORDS = """#define __DEFINED_int32_t
+#define __DEFINED_uint32_t
+typedef long int32_t;
+typedef unsigned long uint32_t;
+"""
 PRECOMPILED = ("-fpch-instantiate-templates", "-x", "c++-header")  # a header, with what its templates are used for
 COMPLETE = "complete"  # of a prepared folder: the hashes of its files
 TIMEOUT = 300  # seconds of one step
@@ -250,7 +257,9 @@ def prepared(tools, optimization):
 
 def _runtime_folder(tools, optimization):
     """Named after its place too: a precompiled header names the header that it was made of by its path."""
-    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS, PRECOMPILED, str(cache_folder()))).encode())
+    key = hashlib.sha256(
+        repr((tools, optimization, WORDS, STANDARD_HEADERS, PRECOMPILED, str(cache_folder()))).encode()
+    )
     key.update((PACKAGE / "runtime.cpp").read_bytes())
     return cache_folder() / f"runtime-{key.hexdigest()[:16]}"
 
@@ -330,7 +339,8 @@ def _locked(folder):
 def _prepare(tools, optimization, folder):
     """Compile the standard headers and the runtime library."""
     header, compiled, runtime = folder / "standard.h", folder / "standard.h.pch", folder / "runtime.o"
-    write_atomically(header, "".join(f"#include <{name}>\n" for name in STANDARD_HEADERS).encode())
+    text = "".join(f"#include <{name}>\n" for name in STANDARD_HEADERS)
+    write_atomically(header, (text if tools.zig is None else WORDS + text).encode())
     flags = [*tools.compile, *tools.flags, f"-{optimization}"]
     _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
     if tools.is_clang:

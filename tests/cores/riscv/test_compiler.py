@@ -234,6 +234,19 @@ def test_an_exponential_with_a_scale_multiplies_first(build):
     assert approximate.count(Op.SFPU_UNARY) == 1, "its initialisation has the scale"
 
 
+def test_words_are_long_as_in_the_c_library_of_the_vendors_compiler(build):
+    text = """
+    #include "dataflow_api.h"
+    inline auto place_of(const uint32_t value) {
+        for (uint32_t i = 0; i < 8; i++)
+            if (value == get_arg_val<uint32_t>(i)) return std::make_tuple(true, i);
+        return std::make_tuple(false, 0ul);
+    }
+    static_assert(std::is_same_v<int32_t, long> && sizeof(long) == 4);
+    void kernel_main() { noc_semaphore_set(reinterpret_cast<uint32_t*>(get_semaphore(0)), std::get<1>(place_of(7))); }"""
+    compile_kernel(build(text))
+
+
 def test_an_inline_write_may_leave_the_wait_for_its_word_out(build):
     """As muxes of the vendor's library call it."""
     text = """
