@@ -455,16 +455,24 @@ def test_floating_point_and_64_bit_division_link(build):
 
 def test_a_function_that_nobody_defines_is_told_at_the_line_that_calls_it(build):
     text = "uint32_t found(uint32_t x);\nvoid kernel_main() {\n    riscv_wait(1);\n    riscv_wait(found(2));\n}\n"
-    with pytest.raises(KernelCompileError, match=r"kernel.cpp:4: found\(unsigned int\) is declared but not defined"):
+    with pytest.raises(
+        KernelCompileError, match=r"kernel.cpp:4: found\(unsigned (int|long)\) is declared but not defined"
+    ):
         compile_kernel(build(text))
 
 
 def test_generators_of_pages_of_a_power_of_two_have_designated_fields(build):
-    text = """void kernel_main() {
+    """They are two types, for which kernels overload functions."""
+    text = """
+    template <bool in_dram>
+    uint32_t page(const InterleavedPow2AddrGen<in_dram>& pages, uint32_t number = 3) { return number; }
+    template <bool in_dram>
+    uint32_t page(const InterleavedPow2AddrGenFast<in_dram>& pages, uint32_t number = 3) { return number; }
+    void kernel_main() {
         const InterleavedPow2AddrGenFast<true> pages = {.bank_base_address = 64, .log_base_2_of_page_size = 11};
-        noc_async_read_page(3, pages, get_write_ptr(0));
+        noc_async_read_page(page(pages), pages, get_write_ptr(0));
     }"""
-    plain = text.replace("Pow2AddrGenFast", "Pow2AddrGen")
+    plain = text.replace("Fast<true> pages", "<true> pages")
     assert operations(compile_kernel(build(text)).elf) == operations(compile_kernel(build(plain)).elf)
 
 

@@ -105,8 +105,9 @@ struct InterleavedAddrGen {
     }
 };
 
-template <bool DRAM>
-struct InterleavedPow2AddrGen {
+namespace tensim {
+template <bool DRAM, bool fast>
+struct Pow2AddrGen {
     const uint32_t bank_base_address;
     const uint32_t log_base_2_of_page_size;
     const uint32_t aligned_log_base_2_of_page_size = log_base_2_of_page_size > std::countr_zero(tensim::page_alignment<DRAM>)
@@ -120,6 +121,12 @@ struct InterleavedPow2AddrGen {
             bank_base_address + (row << aligned_log_base_2_of_page_size) + offset, noc);
     }
 };
+}  // namespace tensim
+// Two types: the library overloads calls for both.
+template <bool DRAM>
+using InterleavedPow2AddrGen = tensim::Pow2AddrGen<DRAM, false>;
+template <bool DRAM>
+using InterleavedPow2AddrGenFast = tensim::Pow2AddrGen<DRAM, true>;
 
 namespace tensim {
 constexpr uint32_t tile_bytes(DataFormat format, uint32_t datums) {
@@ -142,9 +149,6 @@ struct InterleavedAddrGenFast {
             id, bank_base_address, align_power_of_2(page_size, tensim::page_alignment<DRAM>), offset, noc);
     }
 };
-
-template <bool DRAM>
-using InterleavedPow2AddrGenFast = InterleavedPow2AddrGen<DRAM>;
 
 template <class Generator>
     requires requires(const Generator& g) { g.get_noc_addr(0u, 0u, uint8_t(0)); }
