@@ -89,9 +89,10 @@ def survey(
     points = measurements.points_of(measured, load_arch(arch).name)
     numerics = numerics or ("exact" if is_suite(folder) else "fast")
     options = ["--arch", arch, "--numerics", numerics, *(word for pair in overrides for word in ("--set", pair))]
-    if mesh is not None and (arch != BOARDS[mesh].arch or check):
-        what = "--check" if check else f"--arch {arch}"
-        raise UsageError(f"--mesh {mesh} is of {BOARDS[mesh].arch} chips: {what} does not go with it")
+    if mesh is not None and check:
+        raise UsageError("--check looks at one chip: --mesh does not go with it")
+    if mesh is not None and arch != BOARDS[mesh].arch:
+        raise UsageError(f"--mesh {mesh} is of {BOARDS[mesh].arch} chips: --arch {arch} does not go with it")
     if is_suite(folder):
         if check or max_cycles or mesh:
             raise UsageError("--check, --max-cycles and --mesh are for tests of the library, not of the LLK suite")

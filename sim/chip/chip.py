@@ -206,6 +206,7 @@ class Chip:
         self.arrays["threads"]["in_event_heap"] = 0
         for name in ("semaphore_waiters", "linked_noc0", "linked_noc1"):
             self.arrays["cores"][name] = 0
+        self.arrays["mailboxes"]["count"] = 0
         self.arrays["noc_words"][:] = 0
         self.arrays["traffic"][:] = 0
         self.arrays["tiles"]["open_writes"] = -1

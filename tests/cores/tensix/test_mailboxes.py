@@ -180,6 +180,34 @@ def test_words_that_nobody_reads_are_a_deadlock():
         run(sends_five)
 
 
+@kernel
+def tells_the_pack_thread(words, reads):
+    for i in range(words):
+        MATH(mailbox_write(ThreadId.PackThreadId, 10 * words + i))
+    if reads:
+        word = PACK(mailbox_read(MATHS))
+        PACK(DPRINT("got {}", word))
+
+
+def test_words_of_a_program_that_has_failed_are_gone_behind_a_restart():
+    with tt.create_device(0) as device:
+        lines, queue, programs = [], device.command_queue(), []
+        device.chip.printer.on_print = lambda line: lines.append(line.partition(": ")[2])
+        for arguments in ([ENTRIES + 1, 0], [1, 1]):
+            program = tt.create_program()
+            tt.set_runtime_args(
+                program, tt.create_kernel(program, tells_the_pack_thread, CORE, tt.ComputeConfig()), CORE, arguments
+            )
+            programs.append(program)
+        with pytest.raises(DeadlockError, match="room in the mailbox of the pack thread"):
+            tt.enqueue_program(queue, programs[0])
+            tt.finish(queue)
+        device._state.restart()
+        tt.enqueue_program(queue, programs[1])
+        tt.finish(queue)
+    assert lines == ["got 10"]
+
+
 def test_there_are_three_threads():
     with pytest.raises(
         KernelCompileError, match=r"mailbox_write: MAILBOX_WRITE has no Mailbox 3; it knows UNPACK \(0\)"
