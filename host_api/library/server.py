@@ -158,14 +158,21 @@ class Server:
         return self._operations[-1] if self._operations else None
 
     def _operation(self, connection: socket.socket) -> None:
-        """An operation begins or ends, or the program asks for the time: run what the one before has told cores, answer what has
-        failed."""
+        """An operation begins or ends, a device closes, or the program asks for something: run what the one before has told cores,
+        answer what has failed, or what was asked for."""
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
         message = json.loads(_receive(connection, size))
         self._catch_up()
         self._launch()
+        if "closes" in message:
+            self._traces.drop()
+            self._answer(connection, "")
+            return
         if "elapsed" in message:
             self._answer(connection, str(0 if self.device is None else self.device.elapsed_ns))
+            return
+        if "capturing" in message:
+            self._answer(connection, str(int(self._traces.capturing)))
             return
         if "profiler" in message and self._to_profiler is not None:
             self._to_profiler(message["profiler"])
@@ -173,7 +180,7 @@ class Server:
             self._operations.append(message["begin"])
         elif "trace" in message:
             self._trace(message["trace"], message["number"])
-        elif self._operations:
+        elif "end" in message and self._operations:
             self._operations.pop()["outputs"] = message["end"]
         text = "" if self.failure is None else str(self.failure)
         self.failure = None

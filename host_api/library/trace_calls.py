@@ -14,23 +14,21 @@ class TraceCalls:
     `is_trace_capture_active`.
 
     `number_of`: the library's class of numbers of traces; `tell(message)` says it to the simulator and returns what has failed,
-    or ''.
+    or '', or what was asked for.
     """
 
     def __init__(self, number_of: Callable[[int], Any], tell: Callable[[dict[str, Any]], str]) -> None:
         self._number_of, self._tell = number_of, tell
-        self._begun, self._active = 0, False
+        self._begun = 0
 
     def begin_trace_capture(self, mesh_device: Any, *, cq_id: Any = None) -> Any:
         """Keep what operations launch from here on; returns the trace's number."""
         self._ask("begin", self._begun)
-        self._active = True
         self._begun += 1
         return self._number_of(self._begun - 1)
 
     def end_trace_capture(self, mesh_device: Any, trace_id: Any, *, cq_id: Any = None) -> None:
         """The trace is complete."""
-        self._active = False
         self._ask("end", trace_id)
 
     def execute_trace(self, mesh_device: Any, trace_id: Any, *, cq_id: Any = None, blocking: bool = True) -> None:
@@ -43,7 +41,16 @@ class TraceCalls:
 
     def is_trace_capture_active(self, device: Any) -> bool:
         """Whether a trace is being captured."""
-        return self._active
+        return self._tell({"capturing": True}) == "1"
+
+    def closing(self, close: Callable[..., Any]) -> Callable[..., Any]:
+        """A call that closes devices, which ends a capture that an error has broken off."""
+
+        def run(*arguments: Any, **named: Any) -> Any:
+            self._tell({"closes": True})
+            return close(*arguments, **named)
+
+        return run
 
     def _ask(self, what: str, number: Any) -> None:
         failed = self._tell({"trace": what, "number": int(number)})
@@ -65,3 +72,7 @@ def replace_calls(library: Any, tell: Callable[[dict[str, Any]], str]) -> None:
         ):
             if hasattr(module, name):
                 setattr(module, name, getattr(calls, name))
+    for module in (library.device, library.multi_device):
+        for name in ("close_device", "CloseDevice", "CloseDevices", "close_mesh_device"):
+            if hasattr(module, name):
+                setattr(module, name, calls.closing(getattr(module, name)))

@@ -53,6 +53,12 @@ class Traces:
             raise UsageError(f"trace {number} ends, which is not being captured")
         self._captured = None
 
+    def drop(self) -> None:
+        """A device is closed: a capture that an error has broken off ends, and its trace is gone."""
+        if self._captured is not None:
+            del self._kept[self._captured]
+            self._captured = None
+
     def next_replay(self, number: int) -> tuple[Sequence[Any], tuple[int, int]]:
         """(launches of a trace in order, (its number, number of this replay from 1)).  UsageError for one that is not there."""
         trace = self._complete(number)

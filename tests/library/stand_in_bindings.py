@@ -17,7 +17,7 @@ operations = SimpleNamespace(
         release_trace=refused,
     )
 )  # fmt: skip
-device = SimpleNamespace(is_trace_capture_active=refused)
+device = SimpleNamespace(is_trace_capture_active=refused, close_device=lambda device: device.close())
 profiler = SimpleNamespace(tracy_message=lambda source, color=0: None)
 
 

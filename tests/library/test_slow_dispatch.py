@@ -127,6 +127,27 @@ def test_a_fault_in_a_replay_is_an_error_of_its_call_and_others_run(library):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_capture_that_an_error_breaks_off_ends_with_its_device(library):
+    """The next test of a process opens its device anew."""
+    behind = """
+    broken_off = ttnn.begin_trace_capture(device)
+    copies(tensor)
+    assert ttnn.is_trace_capture_active(device)
+    ttnn._ttnn.device.close_device(device)
+    device = ttnn.open_device()
+    assert not ttnn.is_trace_capture_active(device)
+    copies(tensor)
+    try:
+        ttnn.execute_trace(device, broken_off)
+    except RuntimeError as error:
+        assert "there is no trace 1" in str(error)
+    else:
+        raise AssertionError("it went through")
+    """
+    done = library.run(traced(behind))
+    assert done.returncode == 0, done.stderr
+
+
 def test_traces_are_known_from_their_capture_to_their_release():
     traces = Traces()
     traces.begin(3)
