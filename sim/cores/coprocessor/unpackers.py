@@ -234,18 +234,25 @@ def half_of_float(word):
 
 
 @compiled()
-def src_value(c, bank, unit, data_format, word, kind_out):
-    """19 bits for SrcA or SrcB of a converted word."""
+def to_source_words(c, bank, unit, data_format, out_format, words):
+    """16 converted words -> the 19 bits of each in SrcA or SrcB, in the same place."""
     if data_format == INT8:
         is_unsigned = field(c, bank, UNSIGNED_A if unit == 0 else UNSIGNED_B, 0)
-        sign, magnitude = (0, word & 0xFF) if is_unsigned != 0 else (word & 0x80, word & 0x7F)
-        return sign << 11 | magnitude << 8 | (16 if magnitude != 0 else 0)
-    if data_format == UINT16:
-        return (word & 0xFF00) << 3 | (word & 0xFF)
-    if data_format == FLOAT32 and kind_out == FLOAT16:
-        half = half_of_float(word)
-        return (half & 0x8000) << 3 | (half & 0x3FF) << 8 | (half >> 10 & 31)
-    return src_of_word(word)
+        for i in range(ROW):
+            word = load_u32(words + 4 * i)
+            sign, magnitude = (0, word & 0xFF) if is_unsigned != 0 else (word & 0x80, word & 0x7F)
+            store_32(words + 4 * i, sign << 11 | magnitude << 8 | (16 if magnitude != 0 else 0))
+    elif data_format == UINT16:
+        for i in range(ROW):
+            word = load_u32(words + 4 * i)
+            store_32(words + 4 * i, (word & 0xFF00) << 3 | (word & 0xFF))
+    elif data_format == FLOAT32 and out_format == FLOAT16:
+        for i in range(ROW):
+            half = half_of_float(load_u32(words + 4 * i))
+            store_32(words + 4 * i, (half & 0x8000) << 3 | (half & 0x3FF) << 8 | (half >> 10 & 31))
+    else:
+        for i in range(ROW):
+            store_32(words + 4 * i, src_of_word(load_u32(words + 4 * i)))
 
 
 @compiled()
@@ -428,37 +435,46 @@ def move(
         cut = TO_TF32
     words, unit = row_on_stack(), 1 if place == SRC_B else 0
     src_bank, base = unpack_bank(c, unit), c.src_b_at if place == SRC_B else c.src_a_at
-    first_row = first_rows(c, unit)[thread]
-    for i in range(count):
-        lane = i & (ROW - 1)
-        if lane == 0:
-            start = bit_address + bits * (i % row_datums) + 8 * stride * (i // row_datums)
-            datums = c.l1_at + (start >> 3)
-            exponent = shared_exponent
-            if is_block and exponent_at >= 0:
-                exponent = load_u8(c.l1_at + ((exponent_at + i) >> 4))
-            if zero:
-                zero_bytes(words, 64)
-            else:
-                fetch_row(datums, exponent, data_format, cut, words)
-        value = load_u32(words + 4 * lane)
-        to = out + i
-        row, column = to // COLUMNS, to % COLUMNS
-        if place == TO_DST:
-            row &= COLUMNS - 1 if override else DST_ROWS - 1
-            put_in_dst(c, bank, row, column, data_format, out_format, value)
-            continue
-        if place == SRC_A:
-            if row < 0:
-                continue
-            if not override:
-                row += first_row
-            if transpose:
-                row, column = (row & ~15) | column, row & 15
+    first_row = 0 if place == SRC_A and override else first_rows(c, unit)[thread]
+    row_shift = 4 if row_datums == ROW else 5
+    for i in range(0, count, ROW):
+        start = bit_address + bits * (i & (row_datums - 1)) + 8 * stride * (i >> row_shift)
+        exponent = shared_exponent
+        if is_block and exponent_at >= 0:
+            exponent = load_u8(c.l1_at + ((exponent_at + i) >> 4))
+        if zero:
+            zero_bytes(words, 64)
         else:
-            row += first_row
-        at = src_at(base, src_bank, row & (SRC_ROWS - 1))
-        store_32(at + 4 * column, src_value(c, bank, unit, data_format, value, out_format))
+            fetch_row(c.l1_at + (start >> 3), exponent, data_format, cut, words)
+        lanes = min(ROW, count - i)
+        if place == TO_DST:
+            for lane in range(lanes):
+                to = out + i + lane
+                row = to // COLUMNS & (COLUMNS - 1 if override else DST_ROWS - 1)
+                put_in_dst(c, bank, row, to % COLUMNS, data_format, out_format, load_u32(words + 4 * lane))
+            continue
+        to_source_words(c, bank, unit, data_format, out_format, words)
+        put_in_source(src_at(base, src_bank, 0), place == SRC_A, first_row, transpose, out + i, lanes, words)
+
+
+@compiled()
+def put_in_source(bank_at, is_a, first_row, transpose, out, lanes, words):
+    """The first `lanes` of 16 words into a bank of SrcA or SrcB, from datum `out` of the registers on."""
+    if out % COLUMNS == 0 and lanes == ROW and not transpose:
+        row = out // COLUMNS
+        if row >= 0 or not is_a:
+            at = bank_at + 4 * COLUMNS * (row + first_row & (SRC_ROWS - 1))
+            for column in range(COLUMNS):
+                store_32(at + 4 * column, load_u32(words + 4 * column))
+        return
+    for lane in range(lanes):
+        row, column = (out + lane) // COLUMNS, (out + lane) % COLUMNS
+        if row < 0 and is_a:
+            continue
+        row += first_row
+        if transpose:
+            row, column = (row & ~15) | column, row & 15
+        store_32(bank_at + 4 * (COLUMNS * (row & (SRC_ROWS - 1)) + column), load_u32(words + 4 * lane))
 
 
 @compiled()
