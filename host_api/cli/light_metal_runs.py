@@ -44,6 +44,7 @@ from tensim.cli.output import (
     require_writable,
 )
 from tensim.sim.errors import UsageError
+from tensim.sim.input_files import read_array
 
 
 @click.command()
@@ -107,10 +108,7 @@ def _binding(text: str) -> tuple[str, bytes]:
     name, found, file = text.partition("=")
     if not found:
         raise UsageError(f"--bind {text!r} is not of the form BUFFER=FILE.npy")
-    try:
-        return name, np.ascontiguousarray(np.load(file, allow_pickle=False)).tobytes()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {file}: {error}") from error
+    return name, np.ascontiguousarray(read_array(file)).tobytes()
 
 
 def _saving(text: str) -> tuple[str, str]:

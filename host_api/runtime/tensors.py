@@ -19,6 +19,7 @@ from tensim.runtime.storage import DeviceStorage, HostStorage
 from tensim.runtime.sync import settle, wait
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
+from tensim.sim.input_files import read_arrays
 from tensim.sim.output_files import write_arrays
 
 if TYPE_CHECKING:
@@ -254,9 +255,8 @@ class Tensor:
     @staticmethod
     def load(path: str | PathLike[str], *, system: System | None = None) -> Tensor:
         """The row-major host tensor of a file that `save` wrote."""
-        with np.load(path, allow_pickle=False) as file:
-            dtype = DType(str(file["dtype"]))  # type: ignore[call-arg]
-            values = file["values"]
+        name, values = read_arrays(path, "dtype", "values")
+        dtype = DType(str(name))  # type: ignore[call-arg]
         if dtype.has_rows:
             values = cast(values, dtype)
         return Tensor.from_numpy(values, system=system)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tensim.examples.result import ExampleResult
 from tensim.sim.errors import UsageError
+from tensim.sim.input_files import read_array
 from tensim.sim.output_files import write_array
 from tensim.testing import baseline
 
@@ -36,11 +37,10 @@ def write(path: Path, test: str, name: str, values: ArrayLike) -> None:
 
 def read(path: Path, pin: Pin) -> NDArray[Any]:
     """The array that an entry of the baseline file at `path` names."""
-    file = path.parent / _folder(path) / pin["array"]
     try:
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the array {file}: {error}", hint=HINT) from error
+        return read_array(path.parent / _folder(path) / pin["array"])
+    except UsageError as error:
+        raise UsageError(str(error), hint=HINT) from error
 
 
 def remove(path: Path, pins: Iterable[Pin]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tensim.sim.input_files import read_arrays
 from tensim.sim.output_files import write_arrays
 from tensim.ttnn import arrays
 from tensim.ttnn.cores import CoreCoord
@@ -261,7 +262,6 @@ def dump_tensor(file_name: str | Path, tensor: Tensor) -> None:
 
 def load_tensor(file_name: str | Path, device: MeshDevice | None = None) -> Tensor:
     """Read a tensor that `dump_tensor` wrote."""
-    with np.load(file_name, allow_pickle=False) as file:
-        dtype, layout = DataType[str(file["dtype"])], Layout[str(file["layout"])]
-        host = host_tensor(file["values"], dtype, layout, Tile(file["tile"].tolist()))
+    values, dtype, layout, tile = read_arrays(file_name, "values", "dtype", "layout", "tile")
+    host = host_tensor(values, DataType[str(dtype)], Layout[str(layout)], Tile(tile.tolist()))
     return host if device is None else host.to(device)
