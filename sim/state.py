@@ -162,10 +162,11 @@ _ADDRESSES = (
     "threads cores circular_buffers tiles links vcs ports channels banks transactions packets event_heap stalls lines noc_words "
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
-    "noc_columns noc_rows scratch "
+    "noc_columns noc_rows scratch staging_known l1_known "
     "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers mailboxes "
     "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities"
 ).split()
+# `knows`: with numerics off, whether a word above the reserved L1 is known (`tensim.sim.engine.known_words`)
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
     "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
@@ -173,7 +174,7 @@ _COUNTERS = (
     "error_c reserved_end turned_corners l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
     "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "
-    "n_oddities n_workers"
+    "n_oddities n_workers knows"
 ).split()
 
 # What other threads read while the event loop runs: behind what it writes all the time

@@ -24,6 +24,7 @@ from tensim.sim.cores.tensix.queue_state import (
 )
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
 from tensim.sim.engine.event_heap import NEVER, new_heap
+from tensim.sim.engine.known_words import WORD
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import lazy_zeros, zeros_in_cache_lines
 from tensim.sim.noc.flit_network import PACKET
@@ -44,11 +45,13 @@ class MachineArrays:
     """The machine record of a chip (`machine`, at `address`) and its arrays, by the names of `tensim.sim.state`.
 
     `numerics`, `noc`: as those of `tensim.sim.chip.chip.Chip`.  `l1`: uint8 (worker, byte);
-    `l1_of_tiles` has the Ethernet tiles behind them.
+    `l1_of_tiles` has the Ethernet tiles behind them.  `l1_known`: uint8 (tile, word), which are known, or None where all are
+    (`tensim.sim.engine.known_words`).
     """
 
     def __init__(self, arch, numerics, noc):
         self.arch, self.numerics, self.noc = arch, numerics, noc
+        self.tracks_known = numerics == "off"
         self.n_workers = len(arch.worker_coords)
         self._arrays, self._idle, self.slabs, self.flits = {}, {}, [], None
         self._more_events = 0
@@ -122,6 +125,10 @@ class MachineArrays:
         rows = self.n_workers + (len(arch["ethernet.tiles"]) if "ethernet.tiles" in arch else 0)
         self.l1_of_tiles = lazy_zeros((rows, arch.l1_size), np.uint8)
         self.l1 = self.place("l1", self.l1_of_tiles[: self.n_workers])
+        self.l1_known = None
+        if self.tracks_known:
+            self.l1_known = self.place("l1_known", lazy_zeros((rows, arch.l1_size // WORD), np.uint8))
+            self.l1_known[:, : arch.l1_user_base // WORD] = 1  # arguments, semaphores, code
 
     def _build_touched(self):
         """A bit per 32 bytes of DRAM that have been read, fewer on chips with much more of it; untouched pages cost nothing."""
@@ -228,6 +235,7 @@ class MachineArrays:
         self.place("staging_free", np.zeros(0, np.int64))
         self.place("staging_uses", np.zeros(0, np.int64))
         self.place("staging", np.zeros((0, int(m["staging_bytes"])), np.uint8))
+        self.place("staging_known", np.zeros((0, int(m["staging_bytes"]) // WORD + 1), np.uint8))
         self._grow_staging(1 << 11)
         self.place("spare_chunks", np.zeros(4 * CHUNKS_PER_SLAB, np.int64))
         self.add_chunks()
@@ -276,6 +284,10 @@ class MachineArrays:
         free[left : left + count] = np.arange(slots + count - 1, slots - 1, -1)
         uses[:slots] = self["staging_uses"]
         self.place("staging", staging)
+        if self.tracks_known:
+            known = lazy_zeros((slots + count, self["staging_known"].shape[1]), np.uint8)
+            known[:slots] = self["staging_known"]
+            self.place("staging_known", known)
         self.place("staging_free", free)
         self.place("staging_uses", uses)
         m["staging_left"] = left + count
@@ -297,10 +309,10 @@ class MachineArrays:
     def add_chunks(self):
         """Make a slab of DRAM chunks; its pages cost memory only when they are written."""
         m = self.machine
-        slab = lazy_zeros((CHUNKS_PER_SLAB, CHUNK_BYTES), np.uint8)
+        slab = lazy_zeros((CHUNKS_PER_SLAB, CHUNK_BYTES + (CHUNK_BYTES // WORD if self.tracks_known else 0)), np.uint8)
         self.slabs.append(slab)
         start = int(m["n_spare"])
-        addresses = slab.ctypes.data + np.arange(CHUNKS_PER_SLAB - 1, -1, -1) * CHUNK_BYTES
+        addresses = slab.ctypes.data + np.arange(CHUNKS_PER_SLAB - 1, -1, -1) * slab.shape[1]
         self["spare_chunks"][start : start + CHUNKS_PER_SLAB] = addresses
         m["n_spare"] = start + CHUNKS_PER_SLAB
 
@@ -336,4 +348,4 @@ class MachineArrays:
         self._arrays.clear()
         self._idle.clear()
         self.slabs.clear()
-        self.l1 = self.l1_of_tiles = None
+        self.l1 = self.l1_of_tiles = self.l1_known = None

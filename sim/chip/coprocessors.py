@@ -43,6 +43,7 @@ class Coprocessors:
             tile = TileState(
                 self.arch, arrays.l1[worker], (layout.local_bytes(self.arch, FIRST_COMPUTE_SLOT),) * N_THREADS,
                 arrays["circular_buffers"][worker], data != 0, data == FAST,
+                None if arrays.l1_known is None else arrays.l1_known[worker],
             )  # fmt: skip
             tile.record["counter_delay"] = arrays.machine["cb_visible"]
             self.tiles[worker] = tile

@@ -28,8 +28,8 @@ REGISTER = (
 NAMES_FORMATS = {
     Fault.FORMAT_PAIR: 2, Fault.INTEGER_OPERANDS: 2, Fault.UNKNOWN_FORMAT: 1, Fault.ACCUMULATED_FORMAT: 1, Fault.ROWS_FORMAT: 1,
 }  # fmt: skip
-# What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.core_operations`
-UNMOVED_REACHED = (
+# What data reach that are not known with numerics off, by the constants TAINT_ of `tensim.sim.cores.riscv.core_operations`
+UNKNOWN_REACHED = (
     "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
     "memory that controls the kernel",
 )  # fmt: skip
@@ -52,8 +52,8 @@ def fault(chip):
         message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
     elif code == Fault.UNKNOWN_VALUE:
         message = unknown_value(Op(a), b, c)
-    elif code == Fault.DATA_NOT_MOVED:
-        message = UNMOVED_REACHED[a]
+    elif code == Fault.DATA_NOT_KNOWN:
+        message = UNKNOWN_REACHED[a]
     elif code in (Fault.COPROCESSOR, Fault.COMPUTE_CORE):
         message = chip.loader.coprocessors.fault(thread // THREADS_PER_CORE)
     elif code == Fault.UNORDERED_WRITERS:

@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 
+from tensim.sim.engine.known_words import WORD
 from tensim.sim.errors import SimulatorError, UsageError
 
 CHUNK_BYTES = 1 << 18  # of DRAM, the unit in which it is made on first write
@@ -14,7 +15,8 @@ class FunctionalMemory:
     """The bytes of `chip`, a `Chip`, as the host sees them; takes no simulated time."""
 
     def __init__(self, chip):
-        self.chip, self._views = chip, {}  # number of a chunk -> its bytes
+        self.chip = chip
+        self._views = {}  # number of a chunk -> its bytes and, with numerics off, which of its words are known behind them
 
     def read_l1(self, core, address, size):
         """`size` bytes of the L1 of worker `core`."""
@@ -29,6 +31,9 @@ class FunctionalMemory:
         data = np.frombuffer(data, np.uint8)
         self._check_l1(core, address, len(data))
         self.chip.l1[core, address : address + len(data)] = data
+        if self.chip.arrays.tracks_known and address + len(data) > self.chip.arch.l1_user_base:
+            self.chip.machine["knows"] = 1
+            self.chip.arrays.l1_known[core, _whole_words(address, len(data))] = 1
         if self.chip.checks is not None:
             self.chip.checks.host_wrote_l1(core, address, len(data))
         self.chip.l1_written(core, address, len(data), cycle)
@@ -46,30 +51,38 @@ class FunctionalMemory:
         return out.tobytes()
 
     def write_dram(self, bank, address, data):
-        """Write bytes into a DRAM bank.  Zeros that meet memory never written leave it so."""
+        """Write bytes into a DRAM bank.  Many zeros that meet memory never written leave it so."""
         data = np.frombuffer(data, np.uint8)
+        self._write_dram(bank, address, data, len(data))
+
+    def _write_dram(self, bank, address, data, size):
+        """Write some of the `size` bytes of a write."""
         for start, inside, count, slot in self._dram_pieces(bank, address, len(data)):
             piece = data[start : start + count]
-            chunk = self._chunk_for(slot, piece)
+            chunk = self._chunk_for(slot, piece, size)
             if chunk is not None:
                 chunk[inside : inside + count] = piece
+                self._note_known(slot, inside, count)
         if self.chip.checks is not None:
             self.chip.checks.host_wrote_dram(bank, address, len(data))
 
     def write_dram_rows(self, bank, address, rows, stride):
         """Write rows, uint8 (n, bytes), into a DRAM bank, each `stride` bytes behind the one before; zeros between them."""
-        width = rows.shape[1]
+        width, size = rows.shape[1], len(rows) * stride
         for first, count, inside, slot in self._row_pieces(bank, address, stride, len(rows)):
             if count == 0:
-                self.write_dram(bank, address + first * stride, rows[first].tobytes().ljust(stride, b"\0"))
+                row = np.zeros(stride, np.uint8)
+                row[:width] = rows[first]
+                self._write_dram(bank, address + first * stride, row, size)
                 continue
             piece = rows[first : first + count]
-            chunk = self._chunk_for(slot, piece)
+            chunk = self._chunk_for(slot, piece, size)
             if chunk is None:
                 continue
             places = chunk[inside : inside + count * stride].reshape(count, stride)
             places[:, :width] = piece
             places[:, width:] = 0
+            self._note_known(slot, inside, count * stride)
         if self.chip.checks is not None:
             self.chip.checks.host_wrote_dram(bank, address, len(rows) * stride)
 
@@ -107,18 +120,30 @@ class FunctionalMemory:
             yield done, inside, count, bank * per_bank + index
             done += count
 
-    def _chunk_for(self, slot, piece):
-        """A chunk that a piece is to be written to, made if need be; None where nobody would see that."""
+    def _chunk_for(self, slot, piece, size):
+        """A chunk that a piece of a write of `size` bytes goes to, made if need be; None for zeros that stay memory never written.
+
+        Of these it is not known that they are zeros, which a long tensor can bear, but no table that steers a kernel.
+        """
         chunk = self._chunk(slot)
-        return self._chunk(slot, make=True) if chunk is None and piece.any() else chunk
+        if chunk is None and (piece.any() or (self.chip.arrays.tracks_known and size < CHUNK_BYTES // 2)):
+            return self._chunk(slot, make=True)
+        return chunk
 
     def _chunk(self, slot, make=False):
         view = self._views.get(slot)
         if view is None:
             view = self._find_chunk(slot, make)
-            if view is not None:
-                self._views[slot] = view
-        return view
+            if view is None:
+                return None
+            self._views[slot] = view
+        return view[:CHUNK_BYTES]
+
+    def _note_known(self, slot, inside, size):
+        """The host has written bytes of a chunk."""
+        if self.chip.arrays.tracks_known:
+            self.chip.machine["knows"] = 1
+            self._views[slot][CHUNK_BYTES:][_whole_words(inside, size)] = 1
 
     def _find_chunk(self, slot, make):
         table = self.chip.arrays["dram_chunks"]
@@ -133,7 +158,7 @@ class FunctionalMemory:
         for slab in self.chip.arrays.slabs:
             start = slab.ctypes.data
             if start <= address < start + slab.nbytes:
-                return slab[(address - start) // CHUNK_BYTES]
+                return slab[(address - start) // slab.shape[1]]
         raise SimulatorError(f"DRAM chunk at {address:#x} belongs to no slab")
 
     def free(self):
@@ -149,3 +174,8 @@ class FunctionalMemory:
                 dram.update(int(slot).to_bytes(8, "little"))
                 dram.update(chunk)
         return {"dram": dram.hexdigest(), "l1": hashlib.sha256(self.chip.l1).hexdigest()}
+
+
+def _whole_words(address, size):
+    """The words that lie in a range of bytes."""
+    return slice(-(-address // WORD), (address + size) // WORD)

@@ -47,7 +47,7 @@ class Fault(IntEnum):
     MISALIGNED_ACCESS = 41
     STACK_OVERFLOW = 42
     CB_POINTER = 43
-    DATA_NOT_MOVED = 44
+    DATA_NOT_KNOWN = 44
     ARGUMENT_UNSET = 45
     MULTICAST_TO_SENDER = 46
     LINKED_TO_SENDER = 47
@@ -136,7 +136,7 @@ MESSAGES = {
     "{b:#x}, and the end of local memory at {c:#x}",
     Fault.CB_POINTER: "store of {b:#x} to {a:#x}: of a circular buffer's state only the read and the write pointer can be "
     "written, with addresses inside the buffer",
-    Fault.DATA_NOT_MOVED: "data that were never moved (numerics=off) reach {message}",
+    Fault.DATA_NOT_KNOWN: "data that are not known with numerics=off reach {message}",
     Fault.COPROCESSOR: "{message}",
     Fault.COMPUTE_CORE: "{message}",
     Fault.COPROCESSOR_LOST: "the model of the coprocessor has not come back from a step",

@@ -19,6 +19,7 @@ from tensim.sim.cores.riscv.kernel import INSTRUCTION_LEVEL as LEVEL
 from tensim.sim.cores.riscv.llk.tree import tree_at
 from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError, UsageError
 from tensim.traces.timeline import write_timeline
+from tests.chip.test_known_data import pack_over_a_table
 from tests.examples.test_cpp_kernels import replayed
 
 pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
@@ -66,6 +67,12 @@ def test_vector_functions_of_another_release_are_right_but_for_their_last_bits(c
 def test_the_same_program_takes_the_same_cycles_with_and_without_data():
     cycles = {run("matmul_multicast", "blackhole", 1, numerics)[1] for numerics in ("exact", "exact", "off")}
     assert len(cycles) == 1
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_what_the_packers_leave_out_without_data_decides_nothing(chip):
+    with tt.create_device(0, arch=load_arch(chip, {LEVEL: 1}), numerics="off", max_cycles=20_000_000) as device:
+        pack_over_a_table(device)
 
 
 def test_a_timeline_shows_what_each_unit_did(tmp_path):

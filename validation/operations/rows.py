@@ -28,7 +28,6 @@ BATCH = 12  # calls of one process of the library
 MARK = "ttnn.neg"  # stands between the calls
 TILE = 32
 ACKNOWLEDGED_NS = 300  # a page that takes longer was written, or read, alone: until the answer had come back
-STEERED = ("conv", "halo")  # their kernels follow tables that the library puts into L1: their data have to move
 REPLACED = ("BinaryDeviceOperation",)  # of earlier releases: 0.81 has BinaryNgDeviceOperation alone
 OWN_KERNEL = {"halo": "halo_gather"}  # of a call that runs several programs, a kernel of the one that the row is about
 
@@ -42,7 +41,7 @@ def read(row, layout):
     """The case of a row: its time in ns."""
     made = description(row)
     network = network_of(row["trace"], row["arch"])
-    process = _process(network, made)
+    process = _process(network)
     calls = [one for one in _calls(row.file) if one[0] == process]
     place = [number for _, number, _ in calls].index(row.line)
     first = place - place % BATCH
@@ -62,9 +61,9 @@ def _is_of_another_release(row, made, network):
     return row["op"] in REPLACED or earlier or waits_for_each_page(row, made)
 
 
-def _process(network, made):
-    """What calls of one process share: (chip, board, numerics)."""
-    return network.arch, network.board, "fast" if made["call"] in STEERED else "off"
+def _process(network):
+    """What calls of one process share: (chip, board)."""
+    return network.arch, network.board
 
 
 @cache
@@ -85,7 +84,7 @@ def _call(row):
         made = description(row)
     except Skip:
         return None
-    return _process(network_of(row["trace"], row["arch"]), made), row.line, json.dumps(made, sort_keys=True)
+    return _process(network_of(row["trace"], row["arch"])), row.line, json.dumps(made, sort_keys=True)
 
 
 def waits_for_each_page(row, made):
@@ -141,13 +140,12 @@ def _sums(rows):
 
 
 def simulate(spec):
-    """[{"ns", "cores"} or {"why"}] of the calls of a batch; `spec` = (release of the library, arch, board, numerics, calls as
-    JSON)."""
-    _, arch, board, numerics, calls = spec
+    """[{"ns", "cores"} or {"why"}] of the calls of a batch; `spec` = (release of the library, arch, board, calls as JSON)."""
+    _, arch, board, calls = spec
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder, "calls.json"), Path(folder, "report.json")
         listed.write_text(f"[{','.join(calls)}]")
-        command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", numerics]
+        command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", "off"]
         command += ["--set", f"board={board}", "--json", str(report), str(CALLS), str(listed)]
         refused = {one["place"]: one["why"] for one in map(json.loads, _told(output_of(command)))}
         ran = json.loads(report.read_text())["operations"]

@@ -67,7 +67,8 @@ from tensim.sim.cores.numerics.unpacker import (
     format_kind,
 )
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes, load_u32, store_32, zero_bytes
+from tensim.sim.engine.known_words import forget
+from tensim.sim.engine.memory import copy_bytes, lies_within, load_u32, store_32, zero_bytes
 from tensim.sim.engine.tables import table
 
 PACR, PACR_SETREG = opcodes("PACR PACR_SETREG")
@@ -504,6 +505,9 @@ def pack(c, thread, word):
                     return
                 y, data = (y + 1) % planes, data + bits * count // 8
         size = datum_bits(out_format) * datums // 8
+        if c.l1_known_at != 0:
+            forget_packed(c, state.data[packer], size)
+            forget_packed(c, state.exponents[packer], rows)
         state.y[packer] = (state.y[packer] + rows) % planes
         state.data[packer] += size
         state.exponents[packer] += rows
@@ -513,6 +517,13 @@ def pack(c, thread, word):
         if (last or flush) and c.data_on != 0:
             close_output(c, packer, out_format)
     step_counters(c, thread, word >> 15 & 3)
+
+
+@compiled()
+def forget_packed(c, address, size):
+    """A range of L1 gets what is left out with numerics off."""
+    if lies_within(address, size, c.l1_size):
+        forget(c.l1_known_at, address, size)
 
 
 @compiled()

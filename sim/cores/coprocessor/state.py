@@ -65,7 +65,7 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
-        "chip data_on fast l1_at l1_size "
+        "chip data_on fast l1_at l1_size l1_known_at "
         "dst_at dst_undefined_at src_a_at src_b_at src_a_owner_at src_b_owner_at "
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
         "rwcs_at adcs_at gprs_at config_at thread_config_at semaphores_at mutexes_at "

@@ -43,11 +43,12 @@ class TileState:
 
     names = ("T0", "T1", "T2", "BRISC", "NCRISC")  # of the cores, in messages
 
-    def __init__(self, arch, l1, local_bytes, buffers=None, data=True, fast=False):
+    def __init__(self, arch, l1, local_bytes, buffers=None, data=True, fast=False, known=None):
         self.arch, self.l1 = arch.name, l1
         self.buffers = np.zeros((N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64) if buffers is None else buffers
         self.cores = BabyCores(local_bytes, arch["riscv.icache_bytes"])
         self._costs, self._numerics = make_costs(arch), (data, fast)
+        self._known = known
         self._spans, self._told = None, []
         self.power_on()
 
@@ -64,6 +65,8 @@ class TileState:
             self.record[f"{name}_at"] = part.ctypes.data
         self.reset_vector_unit()
         self.record["data_on"], self.record["fast"] = self._numerics
+        if self._known is not None:
+            self.record["l1_known_at"] = self._known.ctypes.data
         if self._spans is not None:
             self.parts["units"]["spans_at"] = self._spans.ctypes.data
 

@@ -21,11 +21,11 @@ from tensim.sim.cores.fabric.layout import (
     type_of,
 )
 from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.niu.payloads import carry
 from tensim.sim.cores.niu.transactions import log_bytes
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.state import LOG_LINK, machine_table, schedule
 
 ARRIVAL_SLOT = 7  # of the tie key: no thread has it
@@ -70,7 +70,7 @@ def send_packet(m, r, channel, time):
     source = l1_of(m, r) + sender_slot(f, r, channel, r.slot_sent[channel])
     target = l1_of(other, peer) + receiver_slot(f, peer, r.sent)
     payload = payload_of(source)
-    copy_bytes(target, source, HEADER_BYTES + payload if m.data_on != 0 else HEADER_BYTES)
+    carry(m, source, other, target, HEADER_BYTES, HEADER_BYTES + payload)
     peer.channel[r.sent % f.rx_slots] = channel
     begin, cycles = max(time, r.free_at), wire_cycles(f, f.header_bytes + payload)
     r.sending = begin if f.queued != 0 else begin + cycles

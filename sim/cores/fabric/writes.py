@@ -34,14 +34,8 @@ from tensim.sim.cores.fabric.layout import (
     type_of,
 )
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.transactions import (
-    data_flits,
-    moves,
-    new_staging,
-    new_transaction,
-    send_request,
-    staging_address,
-)
+from tensim.sim.cores.niu.payloads import take_from_l1
+from tensim.sim.cores.niu.transactions import data_flits, new_transaction, send_request
 from tensim.sim.cores.niu.transfers import count_write
 from tensim.sim.cores.threads import fail
 from tensim.sim.cores.transfer_checks import check_target, check_write, tile_at
@@ -66,9 +60,7 @@ def write_bytes(m, r, slot, source, address, size, time):
     index = new_transaction(m, WRITE, r.thread, fabric_of(m).write_noc, r.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset, source, size, transaction_id(fabric_of(m), slot)
-    if moves(m, size):
-        x.staging = new_staging(m, 1)
-        copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
+    x.staging = take_from_l1(m, l1_of(m, r) + source, size, 1)
     send_request(m, index, -1, data_flits(m, size), time)
     count_write(m, r.thread, fabric_of(m).write_noc, x.trid, 0)
     return True
@@ -210,9 +202,8 @@ def forward(m, r, slot, out, route, time):
     x = transactions_of(m)[index]
     x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, transaction_id(f, slot)
     x.size = max(size, 4)
-    if size > 0 and moves(m, size):
-        x.staging = new_staging(m, 1)
-        copy_bytes(staging_address(m, x.staging), l1_of(m, r) + x.local, size)
+    if size > 0:
+        x.staging = take_from_l1(m, l1_of(m, r) + x.local, size, 1)
     send_request(m, index, -1, data_flits(m, size + f.header_bytes), time + f.forward)
     count_write(m, r.thread, noc, x.trid, 0)
     r.forwarded[out] += 1

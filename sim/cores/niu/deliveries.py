@@ -2,24 +2,28 @@
 
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
+from tensim.sim.cores.niu.payloads import (
+    NO_SLOT,
+    put_in_bank,
+    put_in_l1,
+    release_staging,
+    remember_l1,
+    take_from_bank,
+    take_from_l1,
+)
 from tensim.sim.cores.niu.transactions import (
     IN_TARGET,
     TO_TARGET,
     access_dram,
     free_transaction,
     log_bytes,
-    moves,
-    new_staging,
     prepare_response,
-    release_staging,
-    staging_address,
 )
 from tensim.sim.cores.noc_record import record_arrival
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.transfer_checks import close_write
-from tensim.sim.dram.storage import read_bank, write_bank
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import call_model, copy_bytes, count_bits, load_u32, store_8, store_32
+from tensim.sim.engine.memory import call_model, count_bits, load_u32, store_8, store_32
 from tensim.sim.noc.packet import head_event
 from tensim.sim.state import (
     ATOMIC,
@@ -100,29 +104,26 @@ def access_memory(m, index, now):
         end = packets_of(m)[index].supplied if x.kind == READ else done
         log_bytes(m, x.thread, LOG_DRAM + bank, now, end, x.size, x.kind, x.target)
         if x.kind == READ:
-            if moves(m, x.size):
-                x.staging = new_staging(m, 1)
-                read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+            x.staging = take_from_bank(m, bank, inside, x.size)
             note_touched(m, bank, inside, x.size)
-        elif x.staging >= 0:
-            write_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+        else:
+            put_in_bank(m, x.staging, bank, inside, x.size, x.local)
         return done
     core = target.index
     host = m.l1_at + core * m.l1_size + x.address
     if x.kind == READ:
-        if moves(m, x.size):
-            x.staging = new_staging(m, 1)
-            copy_bytes(staging_address(m, x.staging), host, x.size)
+        x.staging = take_from_l1(m, host, x.size, 1)
         return now + m.l1_noc_latency
     if x.kind == WRITE:
-        if x.staging >= 0:
-            copy_bytes(host, staging_address(m, x.staging), x.size)
+        put_in_l1(m, x.staging, host, x.size, x.local)
     elif x.kind == ATOMIC:
         store_32(host, load_u32(host) + x.value)
     else:
         for i in range(4):
             if (x.value >> (32 + i)) & 1:
                 store_8(host + i, (x.value >> (8 * i)) & 255)
+        if (x.value >> 32) & 15 == 15:
+            remember_l1(m, host, x.size)
     l1_changed(m, core, x.address, x.size, now, x.thread)
     return now + m.l1_noc_write_latency
 
@@ -177,7 +178,7 @@ def transaction_event(m, index, now):
             if x.kind != ATOMIC:
                 close_write(m, index)
             release_staging(m, x.staging)
-            x.staging = -1
+            x.staging = NO_SLOT
             if x.posted != 0:
                 count_transfer(m, index, now)
                 free_transaction(m, index)
@@ -199,9 +200,8 @@ def transaction_home(m, index, now):
     counters = noc_counters_of(m, thread, x.noc)
     count_transfer(m, index, now)
     if x.kind == READ:
-        if x.staging >= 0:
-            copy_bytes(m.l1_at + t.core * m.l1_size + x.local, staging_address(m, x.staging), x.size)
-            release_staging(m, x.staging)
+        put_in_l1(m, x.staging, m.l1_at + t.core * m.l1_size + x.local, x.size, x.address)
+        release_staging(m, x.staging)
         counters.reads_out -= 1
         if x.trid >= 0:
             counters.trid_reads[x.trid] -= 1

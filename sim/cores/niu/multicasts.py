@@ -3,14 +3,8 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
-from tensim.sim.cores.niu.transactions import (
-    buffer_of,
-    data_flits,
-    moves,
-    new_staging,
-    new_transaction,
-    staging_address,
-)
+from tensim.sim.cores.niu.payloads import take_from_l1
+from tensim.sim.cores.niu.transactions import buffer_of, data_flits, new_transaction
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
 from tensim.sim.cores.transfer_checks import (
@@ -22,7 +16,6 @@ from tensim.sim.cores.transfer_checks import (
     valid_noc,
 )
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, entry_tile, list_receivers, random_wait, send_multicast
 from tensim.sim.noc.packet import prepare
 from tensim.sim.noc.packet_state import HELD, REQUEST
@@ -96,10 +89,7 @@ def issue_multicast(m, thread, now):
         core.linked_noc0 = keep
     else:
         core.linked_noc1 = keep
-    slot = -1
-    if moves(m, count):
-        slot = new_staging(m, n)
-        copy_bytes(staging_address(m, slot), m.l1_at + t.core * m.l1_size + local + t.step, count)
+    slot = take_from_l1(m, m.l1_at + t.core * m.l1_size + local + t.step, count, n)
     receivers, chain = receivers_of(m), -1
     for i in range(n):
         index = new_transaction(m, WRITE, thread, noc, core.tile, receivers[2 * i])

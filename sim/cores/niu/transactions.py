@@ -29,15 +29,12 @@ from tensim.sim.state import (
     packets_of,
     ports_of,
     schedule,
-    staging_free_of,
-    staging_uses_of,
     threads_of,
     tiles_of,
     transactions_of,
 )
 
 WORD_BYTES = 4
-ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
 # Stages of a transaction: the request goes to the target; it is in the target; the response goes to the source
 TO_TARGET, IN_TARGET, TO_SOURCE = 1, 2, 3
 
@@ -74,36 +71,6 @@ def free_transaction(m, index):
     x.next_open = m.free_transaction
     m.free_transaction = index
     m.transactions_used -= 1
-
-
-@compiled()
-def new_staging(m, uses):
-    """Take a staging slot that `uses` transactions will read; returns its number."""
-    m.staging_left -= 1
-    slot = staging_free_of(m)[m.staging_left]
-    staging_uses_of(m)[slot] = uses
-    return slot
-
-
-@compiled()
-def release_staging(m, slot):
-    if slot >= 0:
-        uses = staging_uses_of(m)
-        uses[slot] -= 1
-        if uses[slot] == 0:
-            staging_free_of(m)[m.staging_left] = slot
-            m.staging_left += 1
-
-
-@compiled(inline="always")
-def staging_address(m, slot):
-    return m.staging_at + slot * m.staging_bytes
-
-
-@compiled(inline="always")
-def moves(m, size):
-    """Whether a payload of this size is carried in the current numerics mode."""
-    return m.data_on != 0 or size <= ALWAYS_MOVED
 
 
 @compiled()

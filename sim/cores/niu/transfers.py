@@ -3,15 +3,8 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.domains import known, mask_of
 from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
-from tensim.sim.cores.niu.transactions import (
-    buffer_of,
-    data_flits,
-    moves,
-    new_staging,
-    new_transaction,
-    send_request,
-    staging_address,
-)
+from tensim.sim.cores.niu.payloads import take_from_l1
+from tensim.sim.cores.niu.transactions import buffer_of, data_flits, new_transaction, send_request
 from tensim.sim.cores.operations import Issue, SavedBuffer
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.cores.transfer_checks import (
@@ -24,7 +17,6 @@ from tensim.sim.cores.transfer_checks import (
     write_target,
 )
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.state import (
     ATOMIC_BUFFER,
     INLINE,
@@ -127,9 +119,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
     x = transactions_of(m)[index]
     x.address, x.local = (destination & ctx.NOC_OFFSET_MASK) + t.step, local + t.step
     x.size, x.trid, x.posted = count, trid, posted
-    if moves(m, count):
-        x.staging = new_staging(m, 1)
-        copy_bytes(staging_address(m, x.staging), m.l1_at + t.core * m.l1_size + x.local, count)
+    x.staging = take_from_l1(m, m.l1_at + t.core * m.l1_size + x.local, count, 1)
     if not check_writers(m, index):
         return -1
     send_request(m, index, vc, data_flits(m, count), now + cost)

@@ -2,7 +2,7 @@
 
 `registers_at`: 33 int64 words with the values, sign-extended from 32 bits, and behind REGISTER_BYTES as many with the cycles
 from which each can be used; number 32 takes what is written to x0.  `text_at`: the records of `tensim.sim.cores.riscv.decode`.
-`local_at`: local memory, followed by a byte per word that says whether it derives from data that were never moved.
+`local_at`: local memory, followed by a byte per word that says whether it derives from data that are not known.
 `pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault, a print or
 a debugger's stop;
 `pending_to`, `pending_code`: the register and the kind of load.

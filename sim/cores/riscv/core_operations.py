@@ -66,7 +66,7 @@ def division(m, core, index, pc, code, a, b):
 
 @compiled()
 def unmoved_reaches(mask, record):
-    """What data that were never moved decide in an instruction that is no arithmetic, or -1: they may be stored."""
+    """What data that are not known decide in an instruction that is no arithmetic, or -1: they may be stored."""
     code = record & 255
     if code <= SW:
         return TAINT_ADDRESS if mask >> (record >> 16 & 255) & 1 != 0 else -1

@@ -77,7 +77,7 @@ OP_LOAD, OP_STORE, OP_SPEND, OP_FAIL = int(Op.LOAD), int(Op.STORE), int(Op.SPEND
 SERVICE_END, SERVICE_PRINT = int(Service.END), int(Service.DPRINT)
 SERVICE_ASSERT, SERVICE_HIGH = int(Service.FAIL_ASSERT), int(Service.RESULT_HIGH)
 _ILLEGAL, _JUMP, _ADDRESS = int(Fault.ILLEGAL_INSTRUCTION), int(Fault.JUMP_OUTSIDE), int(Fault.NO_MEMORY)
-_UNALIGNED, _UNMOVED = int(Fault.MISALIGNED_ACCESS), int(Fault.DATA_NOT_MOVED)
+_UNALIGNED, _UNKNOWN = int(Fault.MISALIGNED_ACCESS), int(Fault.DATA_NOT_KNOWN)
 FUEL = 4_000  # cycles after which a backward jump reports to the event loop
 NO_ACCESS, LOADING, STORING = range(3)
 NEVER_DECODED = 255
@@ -127,7 +127,8 @@ def interpret(machine, index, time):
     alu, branch, mul, mul_use, local_use = m.alu, m.branch, m.mul, m.mul_use, m.local_load - 1
     rows = m.lines_at + ROW_BYTES * t.line_base
     cached, text_l1 = m.fetch_miss != 0, core.text_l1
-    check, unmoved_from, reserved_end = m.data_on == 0, m.user_base, m.reserved_end
+    check, unknown_from, reserved_end = m.data_on == 0, m.user_base, m.reserved_end
+    known = m.l1_known_at + t.core * (m.l1_size >> 2)
     careful = cached or check
     waiters = cores_of(m)[t.core].semaphore_waiters
     until = ordered_until(m, t, index)
@@ -161,7 +162,7 @@ def interpret(machine, index, time):
                 if tainted != 0 and code >= LB:
                     reached = unmoved_reaches(mask, record)
                     if reached >= 0:
-                        fault, code = set_fault(core, _UNMOVED, reached, 0, 0), NEVER_DECODED
+                        fault, code = set_fault(core, _UNKNOWN, reached, 0, 0), NEVER_DECODED
         cycle = max(cycle, max(load_i64(first + REGISTER_BYTES), load_i64(second + REGISTER_BYTES)))
         retired += 1
         if code <= FENCE:
@@ -192,7 +193,7 @@ def interpret(machine, index, time):
             ready, used = put_arguments(t, core, operands)
             cycle, cost, retired = max(cycle, ready), 0, retired - 1
             if mask & used != 0 and operation != SERVICE_PRINT:
-                fault = set_fault(core, _UNMOVED, TAINT_OPERAND, 0, 0)
+                fault = set_fault(core, _UNKNOWN, TAINT_OPERAND, 0, 0)
             elif operation == SERVICE_HIGH:
                 v = core.result >> 32
             else:
@@ -215,8 +216,8 @@ def interpret(machine, index, time):
                 fault = True
             elif address < l1_size:
                 now = max(cycle, base) if compute else cycle
-                if check and address >= unmoved_from:
-                    tainted = 1
+                if check and address >= unknown_from:
+                    tainted = 1 - load_u8(known + (address >> 2))
                 if now <= load_until:
                     start = begin_load(m, t, now)
                     v, late, cost = loaded(l1 + address, code), m.l1_load - 1, 1
@@ -257,8 +258,12 @@ def interpret(machine, index, time):
                     store_8(mark, tainted if size == 4 else tainted | load_u8(mark))
             elif address < l1_size:
                 now = max(cycle, base) if compute else cycle
-                if tainted != 0 and address < unmoved_from:
-                    fault = set_fault(core, _UNMOVED, TAINT_CONTROL, 0, 0)
+                if check and address >= unknown_from:
+                    mark = known + (address >> 2)
+                    store_8(mark, 0 if tainted != 0 else load_u8(mark) | (size == 4))
+                    m.knows = 1
+                if tainted != 0 and address < unknown_from:
+                    fault = set_fault(core, _UNKNOWN, TAINT_CONTROL, 0, 0)
                 elif now <= store_until and address >= reserved_end:
                     put(l1 + address, code, load_i64(second))
                     issued, _ = store(m, t, address, now)
@@ -273,7 +278,7 @@ def interpret(machine, index, time):
                     end = hand_over(m, t, index, base, origin, cycle)
             elif CB_WINDOW <= address < CB_WINDOW + CB_STRIDE * N_CIRCULAR_BUFFERS:
                 if tainted != 0:
-                    fault = set_fault(core, _UNMOVED, TAINT_CONTROL, 0, 0)
+                    fault = set_fault(core, _UNKNOWN, TAINT_CONTROL, 0, 0)
                 elif code != SW or not set_pointer(m, t, index, pc, address, load_i64(second) & WORD_MASK):
                     fault = set_fault(core, CB_POINTER, address, load_i64(second) & WORD_MASK, 0)
             else:

@@ -142,7 +142,7 @@ class RiscvKernel:
     """
 
     is_riscv = True
-    loaded_data_reaches_control = None  # found where it happens (`tensim.sim.cores.faults.Fault.DATA_NOT_MOVED`)
+    loaded_data_reaches_control = None  # found where it happens (`tensim.sim.cores.faults.Fault.DATA_NOT_KNOWN`)
 
     def __init__(self, name, file, elves, arch, text=None, folders=None):
         self.name, self.file = name, str(file)

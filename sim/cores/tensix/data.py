@@ -3,7 +3,8 @@
 Operand 0 of an unpack lands in `src_a`, operand 1 in `src_b` (register files of the simulator; the chip puts matmul's in0 in
 SrcB and in1 in SrcA).  They have more places than the chip's two banks, so that operations on Dst may wait in a queue
 (`tensim.sim.cores.tensix.queues`): what is posted here is executed by `tensim.sim.cores.tensix.tile_operations`.  All that must
-be known at once is found here, such as faults.  Nothing here costs time; with numerics off nothing here happens.
+be known at once is found here, such as faults.  Nothing here costs time; with numerics off all that happens here is
+that what would be packed is not known (`tensim.sim.engine.known_words`).
 """
 
 from tensim.sim.cores.faults import Fault
@@ -39,6 +40,8 @@ from tensim.sim.cores.tensix.tile_operations import (
 )
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.known_words import forget
+from tensim.sim.engine.memory import lies_within
 from tensim.sim.state import EXACT, circular_buffers_of, cores_of, src_a_of, src_b_of, threads_of
 
 ALL_PHASES = 4  # fidelity phases of HiFi4
@@ -275,10 +278,24 @@ def check_packed(m, core, data_format, untilize):
 
 
 @compiled()
+def forget_packed(m, core, row, page, untilize):
+    """A page behind the write pointer, or the rows of tiles that it is one of, gets what is left out with numerics off."""
+    cb = circular_buffers_of(m)[row]
+    first, pages, size = page, 1, cb.page_size
+    if untilize > 0:
+        first, pages, size = page // untilize * untilize, untilize, cb.tile_size
+    address = core * m.l1_size + cb.write_ptr + first * size
+    if lies_within(address, pages * size, m.n_workers * m.l1_size):
+        forget(m.l1_known_at, address, pages * size)
+
+
+@compiled()
 def do_pack(m, core, tile, row, page, untilize):
     """Encode one Dst tile into a page behind the write pointer; untilize > 0: into row-major rows of that many tiles."""
     check_packed(m, core, circular_buffers_of(m)[row].format, untilize)
     if m.data_on == 0:
+        if m.knows != 0:
+            forget_packed(m, core, row, page, untilize)
         return
     drain(m, core)
     cb, record = circular_buffers_of(m), cores_of(m)[core]

@@ -152,15 +152,15 @@ REACHED = {
 
 @pytest.mark.parametrize("what", REACHED)
 @pytest.mark.parametrize("posted", [0, 1])
-def test_data_that_were_never_moved_stop_the_kernel_where_they_decide(what, posted):
+def test_data_that_are_not_known_stop_the_kernel_where_they_decide(what, posted):
     program = kernel_elf(li(S0, OUT), REACHED[what])
     with pytest.raises(ProgramError, match=what) as caught:
         run(program, numerics="off", posted=posted)
-    assert caught.value.kind == "data_not_moved"
+    assert caught.value.kind == "data_not_known"
     run(kernel_elf(li(S0, OUT), REACHED[what]), numerics="fast", posted=posted) if what != "the address" else None
 
 
-def test_data_that_were_never_moved_may_be_copied_and_forgotten():
+def test_data_that_are_not_known_may_be_copied_and_forgotten():
     run(
         kernel_elf(
             li(S0, OUT), load("lw", A1, S0), store("sw", A1, S0, 4), arithmetic("xor", A2, A1, A1), addi(A1, ZERO, 0),
