@@ -241,6 +241,7 @@ class Calls(DataMovement):
         window, (height, width) = one["window"], self.image(one)
         channels, outputs = self.inputs[0]["shape"][-1], outputs or self.output["shape"][-1]
         block = "BLOCK" in self.inputs[0]["memory"]
+        twice = block and one["double_buffered"]
         x = self.pixels(one, inputs or self.inputs[0] | {"shape": [1, 1, height * width, channels], "layout": "TILE"})
         size = (window["size"],) * 2
         bias = torch.rand(1, 1, 1, outputs) if len(self.inputs) > 2 else None
@@ -249,6 +250,7 @@ class Calls(DataMovement):
             activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU) if one["relu"] else None,
             shard_layout=getattr(ttnn.TensorMemoryLayout, "BLOCK_SHARDED" if block else "HEIGHT_SHARDED"),
             deallocate_activation=True, reallocate_halo_output=True, output_layout=LAYOUTS[self.output["layout"]],
+            enable_act_double_buffer=twice, enable_weights_double_buffer=twice,
         )  # fmt: skip
         engine = ttnn.init_device_compute_kernel_config(
             self.device.arch(), math_fidelity=getattr(ttnn.MathFidelity, one["fidelity"] or "HiFi4")

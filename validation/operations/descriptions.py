@@ -51,6 +51,7 @@ def description(row):
         reader = row if call == "conv" else _reader(row)
         window = _window(reader)
         made["window"] = _slice(row, window) if call == "halo" else _whole(window)
+        made["double_buffered"] = network.double_buffered
         made["relu"], made["pool"] = network.relu, _operation(reader) in POOLS
     return made
 
