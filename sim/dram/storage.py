@@ -88,10 +88,11 @@ def keep_known_of_bank(m, bank, offset, size, kept):
 
 @compiled()
 def restore_known_in_bank(m, bank, offset, size, kept, source):
-    """A range, which has been written, gets the bytes of which `kept` says what is known; they came from the address `source`."""
+    """A range gets the bytes of which `kept` says what is known; they came from the address `source`."""
     while size > 0:
         chunk, inside, count = piece_of(m, bank, offset, size)
-        restore_known(chunk + m.chunk_bytes, inside, count, kept, source)
+        if chunk != 0:
+            restore_known(chunk + m.chunk_bytes, inside, count, kept, source)
         kept += words_of(inside, count)
         offset, size, source = offset + count, size - count, source + count
 
