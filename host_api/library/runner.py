@@ -72,7 +72,8 @@ class Kernels:
         if found is None:
             return None
         kernel = found.kernel
-        what = kernel.file, kernel.preamble, kernel.descriptors, found.parameters, found.circular_buffers
+        # Kernels that the host program gave as texts share one file name.
+        what = kernel.file, kernel.digest, kernel.descriptors, found.parameters, found.circular_buffers
         with self._building:
             known = self._equal.setdefault(what, found)
             target = BuildTarget(self.arch, known.circular_buffers)

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
+from tensim.library.runner import Kernels
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import KernelCompileError, UsageError
 from tensim.sim.host.commands import ComputeParameters, DataMovementParameters
@@ -188,6 +190,17 @@ def test_a_text_without_a_file(library):
     library.describe(given={0: 5})
     found = kernel_of_command(*library.command("brisc"))
     assert found.kernel.name == "reader" and found.slots == (0,) and set(built(found)) == {0}
+
+
+def test_texts_under_one_name_are_kernels_of_their_own(library):
+    library.describe(given={0: 5})
+    kernels = Kernels(Commands(library.root / "commands"), load_arch("wormhole_b0"))
+    made = []
+    for pages in (1, 2, 1):
+        library.write("kernel_includes.hpp", f"void kernel_main() {{ cb_push_back(0, {pages}); }}\n")
+        made.append(kernels.build(*library.command("brisc")))
+    assert made[0] is made[2] and made[1] is not made[0]
+    assert "(0, 2)" in made[1].kernel.source and "(0, 1)" in made[0].kernel.source
 
 
 @pytest.mark.parametrize(
