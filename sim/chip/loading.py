@@ -92,8 +92,7 @@ class ProgramLoader:
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
         self._configure_circular_buffers(launch, cycle)
         self._loaded[_cores_of(launch)] = 0
-        stride = _args_stride(launch)
-        texts = self._place_texts(launch, stride)
+        stride, texts = self._place_texts(launch)
         self._kept[launch_slot] = []
         parts = [self._prepare_kernel(launch, kernel, launch_slot, texts, stride) for kernel in launch.kernels]
         threads, *lines = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -103,14 +102,14 @@ class ProgramLoader:
             self._arrays["traffic"]["barrier_period"][mine] = self.barrier_periods.get(kernel.compiled.name, 0)
         setup = self._setup_cycles(launch, threads)
         if self._images.wants(launch):
-            self._images.keep(launch, self._image(launch, threads, setup, launch_slot, texts))
+            self._images.keep(launch, self._image(launch, threads, setup, launch_slot, texts, stride))
         return threads, setup
 
     def forget_images(self):
         """Load programs anew: what that writes is not what it was."""
         self._images = Images()
 
-    def _image(self, launch, threads, setup, launch_slot, texts):
+    def _image(self, launch, threads, setup, launch_slot, texts, stride):
         """The `ProgramImage` of a program that has just been loaded."""
         arrays, regions = self._arrays, []
         regions.append(rows_of(arrays["threads"], threads, THREAD_COUNTERS + THREAD_SETTINGS))
@@ -122,7 +121,6 @@ class ProgramLoader:
             writers = arrays["semaphore_writers"].reshape(-1, 2)
             regions.append(rows_of(writers, cores * arrays["semaphore_writers"].shape[1] + semaphore.id))
             regions.append(self._l1_regions(cores, arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id, 4))
-        stride = _args_stride(launch)
         for kernel in launch.kernels:
             regions += self._kernel_regions(kernel, texts, stride)
         buffers, own = arrays["circular_buffers"].reshape(-1, ctx.CB_WORDS), launch.buffer_rows
@@ -238,14 +236,15 @@ class ProgramLoader:
             if cb.tile not in OPERATION_TILES:
                 others[cb.cores] |= 1 << cb.index
 
-    def _place_texts(self, launch, stride):
-        """L1 address of the code of each (worker, slot) that runs a RISC-V kernel of the program.
+    def _place_texts(self, launch):
+        """(bytes of L1 for the runtime arguments of each thread, {(worker, slot): address of its RISC-V kernel's code}).
 
-        `stride`: bytes in front of them for the runtime arguments of each thread of a core.
+        Code that leaves no room for the usual number of arguments stands behind those that there are: the vendor's library has
+        kernels that fill its kernel-configuration space but for a few words of arguments.
         """
-        kernels = [kernel for kernel in launch.kernels if kernel.compiled.is_riscv]
+        kernels, stride = [kernel for kernel in launch.kernels if kernel.compiled.is_riscv], _args_stride(launch)
         if not kernels:
-            return {}
+            return stride, {}
         if self.riscv is None:
             n_threads = self._arrays.n_workers * THREADS_PER_CORE
             self.riscv = RiscvCores(self.arch, self._arrays.l1, n_threads, self._arrays.semaphore_base, self.l1_banks)
@@ -253,6 +252,13 @@ class ProgramLoader:
             from tensim.sim.chip.coprocessors import Coprocessors
 
             self.coprocessors = Coprocessors(self.arch, self._arrays, self._arrays.semaphore_base)
+        try:
+            return stride, self._texts_behind(kernels, stride)
+        except ProgramError:
+            stride = _args_stride(launch, ICACHE_LINE)
+            return stride, self._texts_behind(kernels, stride)
+
+    def _texts_behind(self, kernels, stride):
         return self.riscv.place_texts(kernels, self._slots, self._arrays.args_base + THREADS_PER_CORE * stride)
 
     def _prepare_kernel(self, launch, kernel, launch_slot, texts, stride):
@@ -384,13 +390,13 @@ def _cores_of(launch):
     return sorted({core for one in (*launch.kernels, *launch.circular_buffers) for core in one.cores})
 
 
-def _args_stride(launch):
-    """Bytes of L1 for the runtime arguments of each thread of a core.
+def _args_stride(launch, least=ARGS_STRIDE):
+    """Bytes of L1 for the runtime arguments of each thread of a core, at least as many as given.
 
     The vendor's library bounds them by its kernel-configuration space alone, so a program of its may have more than the usual room.
     """
     most = (max(map(len, kernel.args.values()), default=0) + len(kernel.common_args) for kernel in launch.kernels)
-    return max(ARGS_STRIDE, -(-4 * max(most, default=0) // ICACHE_LINE) * ICACHE_LINE)
+    return max(least, -(-4 * max(most, default=0) // ICACHE_LINE) * ICACHE_LINE)
 
 
 def _by_length(kernel):

@@ -4,12 +4,13 @@ import pytest
 
 import tensim as tt
 from tensim.sim.arch import load_arch
+from tensim.sim.chip.arrays import ARGS_STRIDE
 from tensim.sim.chip.chip import Chip
 from tensim.sim.chip.statistics import breakdown, slowest_lines
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.layout import BANKS_AT, LOCAL_BASE, WALL_CLOCK_LOW, firmware_bytes, local_bytes
 from tensim.sim.cores.riscv.traps import Print, Service
-from tensim.sim.cores.slots import BRISC
+from tensim.sim.cores.slots import BRISC, THREADS_PER_CORE
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError
 from tests.cores.riscv.assembler import (
     A0,
@@ -209,3 +210,17 @@ def test_other_registers_are_said_not_to_be_modelled(address):
         ProgramError, match=f"access to {address:#x}, 4 bytes: of the chip's registers tensim models only"
     ):
         run(kernel_elf(li(S0, address), load("lw", A0, S0)))
+
+
+def test_code_that_leaves_no_room_for_the_usual_arguments_stands_behind_its_own():
+    """The library's grouped top-k has 2 KB more code than lie behind room for 341 arguments of each thread; it has a few."""
+    arch = load_arch("blackhole")
+    room = arch.l1_user_base - Chip(arch).arrays.args_base - THREADS_PER_CORE * ARGS_STRIDE
+    said = [li(A0, OUT), addi(A1, ZERO, 5), store("sw", A1, A0)]
+
+    def long(text_bytes):
+        return kernel_elf([*said, *[addi(T0, T0, 1)] * (text_bytes // 4)])
+
+    assert words(run(long(room + 2048), "blackhole", args=[1, 2]), 1) == [5]
+    with pytest.raises(ProgramError, match="kernel-configuration space"):
+        run(long(room + THREADS_PER_CORE * ARGS_STRIDE), "blackhole")
