@@ -62,7 +62,8 @@ def fault(chip):
     of_binary = thread >= 0 and int(chip.arrays["threads"][thread]["riscv"]) != 0
     if code in SIMULATOR_FAULTS or (code in FRONT_END_FAULTS and not of_binary):
         return SimulatorError(text, where=where)
-    return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower())
+    hint = "numerics fast (--numerics fast) computes them" if code == Fault.DATA_NOT_KNOWN else None
+    return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower(), hint=hint)
 
 
 def describe(chip, code, a, b, c, message=""):

@@ -73,7 +73,7 @@ def seen(device):
 def refused(device, *kernels, **options):
     with pytest.raises(ProgramError, match="numerics=off") as caught:
         run(device, *kernels, **options)
-    assert caught.value.kind == "data_not_known"
+    assert caught.value.kind == "data_not_known" and "--numerics fast" in caught.value.hint
 
 
 def test_a_table_of_the_host_steers_a_kernel_as_it_does_with_data(device):
