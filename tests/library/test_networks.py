@@ -57,6 +57,20 @@ def run(program, *arguments, arch="blackhole", options=()):
     return subprocess.run([*command, program, *arguments], capture_output=True, text=True)
 
 
+@pytest.mark.parametrize("name", ["vit", "llama", "yolo", "tensor_parallel"])
+def test_networks_that_tables_steer_take_the_same_cycles_without_data(name, tmp_path):
+    """Slices, pages of a cache and halos are found through tables of the host."""
+    arch, arguments = SMALL[name]
+    cycles = {}
+    for numerics in ("off", "fast"):
+        told = tmp_path / f"{numerics}.json"
+        options = ("--json", told, "--numerics", numerics)
+        done = run(NETWORKS / f"{name}.py", *arguments.split(), "--no-compare", arch=arch, options=options)
+        assert done.returncode == 0, done.stderr
+        cycles[numerics] = [one["cycles"] for one in json.loads(told.read_text())["operations"]]
+    assert cycles["off"] == cycles["fast"]
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_a_layer_of_each_network_computes_what_torch_does(name, tmp_path):
     (program, *mode), (arch, arguments) = name.split(), SMALL[name]

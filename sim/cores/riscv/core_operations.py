@@ -37,7 +37,7 @@ _STACK = int(Fault.STACK_OVERFLOW)
 _ARGUMENT_UNSET = int(Fault.ARGUMENT_UNSET)
 _DIVISION_BY_ZERO = int(Fault.DIVISION_BY_ZERO)
 ROW_BYTES = 24  # of the line table
-TAINT_BRANCH, TAINT_ADDRESS, TAINT_OPERAND, TAINT_DIVISION, TAINT_CONTROL = range(5)  # what unmoved data reached
+TAINT_BRANCH, TAINT_ADDRESS, TAINT_OPERAND, TAINT_DIVISION, TAINT_CONTROL = range(5)  # what unknown data reached
 PRINT_TEXT, PRINT_FORMAT = int(Print.TEXT), int(Print.FORMAT)
 MAX_PRINTED = 512  # bytes of a text in local memory
 
@@ -65,7 +65,7 @@ def division(m, core, index, pc, code, a, b):
 
 
 @compiled()
-def unmoved_reaches(mask, record):
+def unknown_reaches(mask, record):
     """What data that are not known decide in an instruction that is no arithmetic, or -1: they may be stored."""
     code = record & 255
     if code <= SW:

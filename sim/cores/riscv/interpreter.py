@@ -41,7 +41,7 @@ from tensim.sim.cores.riscv.core_operations import (
     resume_core,
     set_fault,
     stack_pointer,
-    unmoved_reaches,
+    unknown_reaches,
 )
 from tensim.sim.cores.riscv.decode import MISALIGNED_TARGET
 from tensim.sim.cores.riscv.instruction_results import (
@@ -160,7 +160,7 @@ def interpret(machine, index, time):
             if check:
                 tainted = (mask >> (record >> 16 & 255) | mask >> (record >> 24 & 255)) & 1
                 if tainted != 0 and code >= LB:
-                    reached = unmoved_reaches(mask, record)
+                    reached = unknown_reaches(mask, record)
                     if reached >= 0:
                         fault, code = set_fault(core, _UNKNOWN, reached, 0, 0), NEVER_DECODED
         cycle = max(cycle, max(load_i64(first + REGISTER_BYTES), load_i64(second + REGISTER_BYTES)))
