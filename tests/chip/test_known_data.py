@@ -6,6 +6,7 @@ import pytest
 import tensim as tt
 from tensim.sim.errors import ProgramError
 
+pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
 SEEN = 600_000  # L1 address of what kernels have found
 TABLE_AT, COPY_AT = 499_968, 519_936
 WORDS = 512  # of a tile
