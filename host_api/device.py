@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tensim.sim.host.allocator import Allocator
     from tensim.sim.host.device import Device as DeviceState
 
-NUM_DEVICES = 8  # ids 0..7: a host with eight chips on PCIe, none of them behind another one
+NUM_DEVICES = 32  # as many chips as the largest board has, all on PCIe
 
 _current = Simulation()
 _thread = threading.local()  # `queue_ids`: stack of command queue ids

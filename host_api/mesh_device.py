@@ -122,7 +122,7 @@ def open_mesh_device(
 ) -> MeshDevice:
     """Open the chips of a board, or those of a part of it, and start their routers.
 
-    `board`: n300, t3k (2x4), galaxy (8x4), p150_x2, p150_x4 (2x2); `shape`: (rows, columns) of the part; `fabric`: "1d", whose
+    `board`: t3k, p150_x4 and others (`tensim.sim.host.wiring.BOARDS`); `shape`: (rows, columns) of the part; `fabric`: "1d", whose
     packets count chips along a row or a column, "2d", or None, which starts no routers; `ring`: one ring around the mesh
     instead of lines, `line`: one line around it, on which east leads away from the first chip; `links`: per neighbour, None: all
     of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours alone.  The others are

@@ -31,6 +31,9 @@ N150, N300, P150, P100 = (
 )  # fmt: skip
 ETHERNET_OF_P150, ALL_ETHERNET = 0x120, 0x3FFF  # masks of the tiles that lie idle; a p100 has no Ethernet
 SECOND_PCIE = 0x2
+# A chip's PCIe bus is its place in a rack, and must be no other chip's: the library has slots of mainboards in a table, odd ones,
+# which it takes for other numbers (0x01 for 2, 0x31 for 3: addresses that 0.81.1 gives to 32 chips)
+FIRST_BUS = 0x50
 # Settings of a chip as the library sees it, where the description of its cluster is not read and where it is: Blackhole's columns
 # have their translated coordinates; without the description chips have all rows and columns, one of which dispatches
 BLACKHOLE: dict[str, Any] = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
@@ -211,12 +214,26 @@ def cluster_description(arch: Arch, wiring: Wiring | None = None) -> dict[str, A
             for ends in ([] if wiring is None else wiring.connections())
         ],
         "chips_with_mmio": [{chip: chip} for chip in chips],
-        "chip_to_bus_id": {chip: f"0x{2 * chip + 1:x}" for chip in chips},
+        "chip_to_bus_id": {chip: f"0x{FIRST_BUS + 2 * chip:x}" for chip in chips},
         "harvesting": {chip: dict(harvesting) for chip in chips},
         "boards": [
             [{"board_id": number + chip}, {"board_type": kind}, {"chips": [chip]}] for chip in chips
         ],
     }  # fmt: skip
+
+
+def mesh_description(arch: Arch, wiring: Wiring) -> str:
+    """The mesh graph descriptor, as text, of chips that the library knows no board of.
+
+    It knows a Galaxy by its trays, which are not described: as 32 cards, it has them in a mesh of the caller's.
+    """
+    rows, columns = wiring.shape
+    return (
+        f"mesh_descriptors {{\n  name: 'chips'\n  arch: {arch.name.upper()}\n"
+        f"  device_topology {{ dims: [{rows}, {columns}] dim_types: [RING, RING] }}\n  host_topology {{ dims: [1, 1] }}\n"
+        f"  channels {{ count: {wiring.per_neighbour} policy: RELAXED }}\n}}\n"
+        "top_level_instance { mesh { mesh_descriptor: 'chips' mesh_id: 0 } }\n"
+    )
 
 
 def chip_description(described: dict[str, Any], arch: Arch) -> dict[str, Any]:

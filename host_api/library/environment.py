@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from tensim.library.descriptions import chip_description, cluster_description, dram_places
+from tensim.library.descriptions import chip_description, cluster_description, dram_places, mesh_description
 from tensim.library.identifiers import Commands
 from tensim.sim.engine.cache import cache_root
 from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
@@ -39,6 +39,7 @@ INTERPRETERS = ("python3.10", "python3.12", "python3")
 INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has the library
 # Unless the user asks for more: logs with warnings alone, and no server on a port that all programs share.
 QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn", "TT_METAL_INSPECTOR_RPC": "0"}
+MESH = "mesh_graph_descriptor.textproto"  # of chips whose board the library does not know
 DEVICES = {"wormhole_b0": "libtensim_wh.so", "blackhole": "libtensim_bh.so"}
 FLAGS = ("-O2", "-Wall", "-Wextra")
 SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
@@ -106,7 +107,8 @@ class Surroundings:
 
     def variables(self, socket: str | Path, arch: Arch, chips: int = 1) -> dict[str, str]:
         """Environment variables of the library's process."""
-        return {name: value for name, value in QUIET.items() if name not in os.environ} | {
+        mesh = {"TT_MESH_GRAPH_DESC_PATH": str(self.device / MESH)} if (self.device / MESH).exists() else {}
+        return {name: value for name, value in (QUIET | mesh).items() if name not in os.environ} | {
             "TT_METAL_SIMULATOR": str(self.device / DEVICES[arch.name]), "TT_METAL_SLOW_DISPATCH_MODE": "1",
             "TT_METAL_RUNTIME_ROOT": str(self.root), "TT_METAL_HOME": str(self.root), "TT_METAL_CACHE": str(self.kept),
             "TENSIM_LIBRARY_SOCKET": str(socket), "TENSIM_LIBRARY_ARCH": arch.name, "TENSIM_LIBRARY_CHIPS": str(chips),
@@ -138,6 +140,8 @@ def prepare(
         "soc_descriptor.yaml": yaml.safe_dump(chip_description(described, arch)),
         "cluster_descriptor.yaml": yaml.safe_dump(cluster_description(arch, wiring)),
     }
+    if wiring is not None and wiring.torus:
+        files[MESH] = mesh_description(arch, wiring)
     place = cache_root() / room / f"{library.release}-{_digest(str(library.folder))}"
     root, device = place / "root", place / f"{arch.name}-{arch.board}-{_digest(repr(files))}"
     _link_tree(library.folder, root, install)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from tensim.analysis.links import fabric_facts
 from tensim.device import current_system
 from tensim.library import environment
-from tensim.library.descriptions import as_seen, refuse_unseen
+from tensim.library.descriptions import as_seen, ethernet_tiles, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import fingerprint, host_id, program_of
@@ -365,7 +365,9 @@ def _check_alive(child: subprocess.Popen[bytes]) -> None:
 
 
 def wiring_of(board: Board, arch: Arch) -> Wiring:
-    """The links of all chips of a `Board`."""
+    """The links of all chips of a `Board`; UsageError for chips that have no Ethernet."""
+    if not ethernet_tiles(arch):
+        raise UsageError(f"a {arch.board} has no Ethernet links to other chips", hint="leave board= or --mesh out")
     return Wiring(
         board.shape, board.links, board.torus, False, (*board.shape, board.links), len(arch["ethernet.tiles"])
     )

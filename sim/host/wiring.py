@@ -30,6 +30,10 @@ BOARDS = {
     "galaxy": Board("wormhole_b0", (8, 4), 4, torus=True),
     "p150_x2": Board("blackhole", (1, 2), 4),
     "p150_x4": Board("blackhole", (2, 2), 4),
+    "p150_x8": Board("blackhole", (2, 4), 2),
+    "p300": Board("blackhole", (1, 2), 2),
+    "p300_x2": Board("blackhole", (2, 2), 2),
+    "bh_galaxy": Board("blackhole", (8, 4), 2, torus=True),
 }
 
 
@@ -45,7 +49,8 @@ class Wiring:
     turns: dict = {}  # {chip: {direction in which packets of a line come: direction in which they go on}}, of corners
 
     def __init__(self, shape, per_neighbour, torus, ring, board, tiles, line=False):
-        self.shape, self.per_neighbour, self.ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
+        self.shape, self.per_neighbour, self.torus, self.ring = shape, per_neighbour, torus, ring
+        self._board, self._tiles = board, tiles
         self.around = ring or line
         self._ends = self._ends_around() if self.around else self._grid_ends(torus)
         self.ports = [self._ports(chip) for chip in range(shape[0] * shape[1])]
