@@ -71,6 +71,11 @@ def test_rows_are_near_the_measured_ones(base, limit):
     assert case.value(fabric.simulate(case.spec)) == pytest.approx(case.measured, rel=limit)
 
 
+def test_rows_of_all_boards_are_read():
+    case = fabric.read(row(RATE, chip="blackhole galaxy"), "fabric")
+    assert case.spec[2:4] == ("bh_galaxy", (8, 4)) and case.group.startswith("blackhole/bandwidth/bh_galaxy/")
+
+
 def test_metrics_of_one_run():
     rate, packets = (fabric.read(row(RATE, metric=metric), "fabric") for metric in sorted(fabric.RATES)[::2])
     assert rate.spec == packets.spec

@@ -21,9 +21,8 @@ from tensim.validation.rows import Case, Skip
 SECONDS = 2e-5
 COLUMNS = {"fabric": ("chip", "topology", "pattern", "packet_size_B", "links", "metric", "value", "unit", "detail")}
 CHIPS = {  # as the rows name them: board and part of it
-    "wormhole_b0 t3k": ("t3k", (2, 4)), "wormhole_b0 galaxy": ("galaxy", (8, 4)), "blackhole p150_x4": ("p150_x4", (2, 2)),
-    "blackhole p150a x4": ("p150_x4", (2, 2)),
-}  # fmt: skip
+    f"{board.arch} {name.removeprefix('bh_')}": (name, board.shape) for name, board in BOARDS.items()
+} | {"blackhole p150a x4": ("p150_x4", (2, 2))}
 RATES = {"avg_bandwidth_gigabytes_per_s", "avg_packets_per_s", "avg_cycles"}
 LATENCIES = {"net_min_ns": min, "net_avg_ns": lambda spans: sum(spans) / len(spans), "net_max_ns": max}
 LINK_BYTES = 64 * 2**20  # that each sender of the link ceiling sends
