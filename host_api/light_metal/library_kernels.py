@@ -86,7 +86,8 @@ def header_defines(roots: Sequence[str | Path]) -> tuple[tuple[str, str], ...]:
 
 ACCESSOR_HEADERS = ("tt_metal/hw/inc/api/tensor/tensor_accessor_args.h",)
 COMPUTE_HEADERS = ("tt_metal/include/compute_kernel_api.h", "tt_metal/hw/inc/api/compute/compute_kernel_api.h")
-BUFFER_TOKENS = ("tt_metal/hw/inc/api/dataflow/dfb_binding_token.h",)
+# of releases from 0.79 on, and before
+BUFFER_TOKENS = tuple(f"tt_metal/hw/inc/api/dataflow/{name}.h" for name in ("dfb_binding_token", "dataflow_buffer"))
 SEMAPHORE_TOKENS = ("tt_metal/hw/inc/api/dataflow/semaphore_binding_token.h",)
 TYPED_TOKEN = re.compile(r"template\s*<[^>]*>\s*struct (DFB|Semaphore)BindingToken\b")
 

@@ -67,6 +67,21 @@ void kernel_main() {
     ready.set(sums[0]);
 }
 """
+# The same with page sizes among the compile-time arguments, behind those of the accessor, as releases to 0.68 have it
+TUPLE_READER_BODY = """
+void kernel_main() {
+    constexpr auto args = make_tensor_accessor_args_tuple<1, 0>();
+    const auto all = make_tensor_accessor_tuple(args, 2, 2);
+    const auto wrappers = make_abstract_tensor_accessor_wrappers(all);
+    for (uint32_t i = 0; i < 5; i++) {
+        cb_reserve_back(0, 1);
+        noc_async_read(wrappers[0].get_noc_addr(get_arg_val<uint32_t>(0) + 2 * i), get_write_ptr(0), 2048);
+        noc_async_read_barrier();
+        cb_push_back(0, 1);
+    }
+    *reinterpret_cast<volatile uint32_t*>(get_semaphore(1)) = 35;
+}
+"""
 WRITER = """
 void kernel_main() {
     const auto out = TensorAccessor(TensorAccessorArgs<0>(), get_arg_val<uint32_t>(0));
@@ -81,8 +96,8 @@ void kernel_main() {
 """
 
 
-def run(reader):
-    """Cycles of a program that copies every second page."""
+def run(reader, words=(2, PAGE)):
+    """Cycles of a program that copies every second page.  `words`: the reader's compile-time arguments."""
     given = np.random.default_rng(0).integers(0, 256, 2 * PAGES * PAGE, np.uint8).tobytes()
     with tt.create_device(0, arch="wormhole_b0") as device:
         source = tt.create_buffer(tt.InterleavedBufferConfig(device, len(given), PAGE, tt.BufferType.DRAM))
@@ -94,12 +109,11 @@ def run(reader):
         )
         for _ in range(2):
             tt.create_semaphore(program, core, 0)
-        words = [2, PAGE]  # an interleaved tensor in DRAM
-        readers = tt.ReaderDataMovementConfig(compile_args=words)
+        readers = tt.ReaderDataMovementConfig(compile_args=list(words))
         handle = tt.create_kernel(program, reader, core, readers)
         tt.set_common_runtime_args(program, handle, [SCRATCH, source.address, 2])
-        tt.set_runtime_args(program, handle, core, [1, 7])
-        writers = tt.WriterDataMovementConfig(compile_args=words)
+        tt.set_runtime_args(program, handle, core, [1, 7, source.address])
+        writers = tt.WriterDataMovementConfig(compile_args=[2, PAGE])  # an interleaved tensor in DRAM
         handle = tt.create_kernel(program, CppKernel("writer.cpp", text=WRITER), core, writers)
         tt.set_runtime_args(program, handle, core, [target.address])
         with tt.measure(device) as measured:
@@ -114,3 +128,8 @@ def test_bound_names_cost_what_plain_calls_cost():
     bound = run(CppKernel("bound.cpp", text=BOUND_READER_BODY, preamble=BOUND_READER))
     plain = run(CppKernel("plain.cpp", text=PLAIN_READER_BODY))
     assert bound == plain > 0
+
+
+def test_page_sizes_of_a_tuple_of_accessors_are_compile_time_arguments():
+    kernel = CppKernel("tuple.cpp", text=TUPLE_READER_BODY, defines=(("TENSIM_ACCESSOR_PAGE_WORD", "0"),))
+    assert run(kernel, words=(2, 0, PAGE)) > 0

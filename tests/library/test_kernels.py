@@ -230,6 +230,21 @@ def test_accessors_of_releases_without_page_sizes(library, present):
     assert ("TENSIM_ACCESSOR_PAGE_WORD" in defines) != present and defines["TENSIM_LIBRARY_DEFAULTS"] == "1"
 
 
+@pytest.mark.parametrize(
+    "header, text, untyped",
+    [
+        ("dataflow_buffer.h", "struct DFBBindingToken { uint16_t id; };", True),  # 0.76 to 0.78
+        ("dfb_binding_token.h", "struct DFBBindingToken { uint16_t id; };", True),  # 0.79, 0.80
+        ("dfb_binding_token.h", "template <Pattern producer> struct DFBBindingToken { uint16_t id; };", False),
+    ],
+)
+def test_how_releases_name_what_is_bound(library, header, text, untyped):
+    library.write(header, text, library.root / "tt_metal/hw/inc/api/dataflow")
+    library.write("kernel_includes.hpp", "void kernel_main() {}\n")
+    library.describe(given={})
+    assert ("TENSIM_UNTYPED_BUFFER_TOKENS" in dict(kernel_of_command(*library.command("brisc")).kernel.defines)) == untyped
+
+
 @pytest.mark.parametrize("text", ["void power_tile();", "void power_tile(); void power_iterative_tile();"])
 def test_exponents_of_releases_that_have_integers_for_them(library, text):
     library.write("compute_kernel_api.h", text, library.root / "tt_metal/include")

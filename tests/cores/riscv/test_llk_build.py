@@ -152,6 +152,15 @@ def test_attributes_of_template_parameters_are_passed_over(tmp_path):
     assert readable == "template <int a, bool b = false>\nint f([[maybe_unused]] int c);\n"
 
 
+@pytest.mark.parametrize("name", ["uint", "std::uint32_t"])
+def test_a_type_in_the_place_of_unsigned(tmp_path, name):
+    """Releases 0.66 to 0.68."""
+    header = tmp_path / "pointer.h"
+    header.write_text(f"volatile {name} short *pointer();\n")
+    dialect.overlay(dialect.unread(f"{header}:1:10: error: 'short type-name' is invalid\n"), tmp_path)
+    assert (tmp_path / "readable-0.h").read_text() == "volatile unsigned short *pointer();\n"
+
+
 def test_clang_stumbles_over_a_file_once(tmp_path, monkeypatch):
     monkeypatch.setattr(toolchain, "cache_folder", lambda: tmp_path / "cpp")
     first, second, other = (str(tmp_path / name) for name in ("power.h", "short.h", "macros.h"))

@@ -114,8 +114,13 @@ extern "C" void k() {
         ("sfpi::setexp(x, 127)", ["SFPSETEXP"], ["SFPSETEXP"]),
         ("sfpi::abs(x)", ["SFPABS"], ["SFPABS"]),
         ("sfpi::subvec_shflror1(x)", ["SFPSHFT2"], ["SFPSHFT2"]),
+        # names of releases 0.66 to 0.75, which give bits, and from 0.70 on numbers
+        ("sfpi::reinterpret<sfpi::vFloat>(sfpi::float_to_fp16b(x, 0))", ["SFP_STOCH_RND"], ["SFP_STOCH_RND"]),
+        ("sfpi::float_to_fp16b(x, sfpi::RoundMode::NearestEven) + y", ["SFP_STOCH_RND", "SFPADD"], ["SFP_STOCH_RND", "SFPADD"]),
+        ("sfpi::int32_to_float(sfpi::exexp(x, sfpi::ExponentMode::NoDebias), sfpi::RoundMode::NearestEven)",
+         ["SFPEXEXP", "SFPCAST"], ["SFPEXEXP", "SFPCAST"]),
     ],
-)
+)  # fmt: skip
 def test_instructions_of_an_expression(body, on_wormhole, on_blackhole):
     """Multiplication and addition are one instruction, numbers take the shortest form."""
     for chip, expected in (("wormhole_b0", on_wormhole), ("blackhole", on_blackhole)):

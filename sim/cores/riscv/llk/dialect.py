@@ -26,7 +26,7 @@ FORMS = (
     # An attribute of a template's parameter
     (re.compile(r"([<,]\s*)\[\[maybe_unused\]\] (?=[\w:]+ \w+ *[,>=])"), r"\1"),
     # A type's name in the place of `unsigned`
-    (re.compile(r"\buint short\b"), "unsigned short"),
+    (re.compile(r"\b(?:uint|std::uint32_t) short\b"), "unsigned short"),
     # A pointer that is said not to return
     (re.compile(r"\[\[gnu::noreturn, (.*?\]\] void \(\*)"), r"[[\1"),
     # The name of a function whose template arguments all have defaults, as the argument of another one

@@ -430,11 +430,12 @@ template <uint32_t count, uint32_t cta = 0, uint32_t crta = tensor_accessor::UNK
 constexpr auto make_tensor_accessor_args_tuple() {
     return tensor_accessor::detail::args_tuple<cta, crta>(std::make_index_sequence<count>());
 }
+// `first`: of the runtime arguments that hold addresses; `first_size`: of the compile-time ones that hold page sizes.
 template <class... Args, size_t... numbers>
 TENSIM_INLINE auto make_tensor_accessor_tuple_at(
     const std::tuple<Args...>& args, uint32_t first, uint32_t first_size, std::index_sequence<numbers...>) {
     return std::make_tuple(TensorAccessor(
-        std::get<numbers>(args), get_arg_val<uint32_t>(first + numbers), get_arg_val<uint32_t>(first_size + numbers))...);
+        std::get<numbers>(args), get_arg_val<uint32_t>(first + numbers), tensim::compile_time_argument(first_size + numbers))...);
 }
 template <class... Args, size_t... numbers>
 TENSIM_INLINE auto make_tensor_accessor_tuple_at(

@@ -23,8 +23,8 @@ namespace sfpi {
 
 enum class Kind { Float, Float16a, Float16b, Int, UInt, UInt8, UInt16, Mag, SMag, SMag8, SMag16 };
 
-enum class RoundMode { Nearest, NearestStochastic, NearestAway, Stochastic = NearestStochastic };
-enum class ExponentMode { Unbiased, Biased };
+enum class RoundMode { Nearest, NearestStochastic, NearestAway, NearestEven = Nearest, Stochastic = NearestStochastic };
+enum class ExponentMode { Unbiased, Biased, Debias = Unbiased, NoDebias = Biased };
 enum class MantissaMode { Fraction, ImplicitOne };
 enum class ShiftMode { Logical, Arithmetic };
 enum class FractionalHalf { Low, High };

@@ -202,19 +202,21 @@ sfpi_inline To convert(const From& value, RoundMode mode = RoundMode::Nearest) {
     }
 }
 
-// The same by the names of earlier releases; `mode` 1 rounds stochastically.
+// The same by the names of earlier releases; `mode` 1 rounds stochastically.  Short floats are bits, as long as it is a number.
 sfpi_inline RoundMode round_mode(int mode) { return mode ? RoundMode::NearestStochastic : RoundMode::Nearest; }
 sfpi_inline constexpr RoundMode round_mode(RoundMode mode) { return mode; }
+template <class Mode, class Short>
+using bits_or = std::conditional_t<std::is_same_v<Mode, RoundMode>, Short, vUInt>;
 template <Place A, class Mode = int>
 sfpi_inline vFloat int32_to_float(const A& value, Mode mode = 1) {
     return convert<vFloat>(as<vSMag>(value), round_mode(mode));
 }
 template <FloatPlace A, class Mode = int>
-sfpi_inline vUInt float_to_fp16a(const A& value, Mode mode = 1) {
+sfpi_inline bits_or<Mode, vFloat16a> float_to_fp16a(const A& value, Mode mode = 1) {
     return convert<vFloat16a>(value, round_mode(mode)).token();
 }
 template <FloatPlace A, class Mode = int>
-sfpi_inline vUInt float_to_fp16b(const A& value, Mode mode = 1) {
+sfpi_inline bits_or<Mode, vFloat16b> float_to_fp16b(const A& value, Mode mode = 1) {
     return convert<vFloat16b>(value, round_mode(mode)).token();
 }
 template <FloatPlace A, class Mode = int>
