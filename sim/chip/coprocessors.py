@@ -76,7 +76,7 @@ class Coprocessors:
 
     def _begin(self, worker, tile, table, program):
         """Count anew, and write the table of circular buffers."""
-        self._clusters[worker]["started"] = 0
+        self._clusters[worker]["started"] = tile.record["dst_access_16_as_32"] = 0
         if self._arrays.machine["log_on"]:
             tile.tell_spans()
         tile.record["first_stream"] = program.image.constant("tensim_first_stream", program.text_address)

@@ -15,7 +15,7 @@ DEBUG, DEBUG_BYTES = 0xFFB12000, 0x3000
 CONFIG_INDEX, CONFIG_VALUE = 0x58, 0x78
 ROW_COMMAND, ROW_VALUE = 0x64, 0x6C
 SOFT_RESET = DEBUG + 0x1B0
-FEATURE_DISABLE = DEBUG + 0x68
+FEATURE_DISABLE, WIDE_DST = DEBUG + 0x68, 1 << 11  # 16-bit values of Dst are the upper halves of 32-bit ones (ISA: Dst.md)
 DST = 2  # number of an array
 
 
@@ -45,5 +45,7 @@ def load_debug_register(c, address):
 def store_debug_register(c, thread, address, value):
     """Set a register."""
     store_32(c.debug_at + address - DEBUG, value)
-    if address == SOFT_RESET:
+    if address == FEATURE_DISABLE:
+        c.dst_access_16_as_32 = value & WIDE_DST
+    elif address == SOFT_RESET:
         c.asked, c.asked_by = ASKED_RESET, thread

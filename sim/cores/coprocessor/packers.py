@@ -9,6 +9,7 @@ Not modelled, and stopped by name: compression, downsampling, datums that come f
 import numpy as np
 
 from tensim.sim.cores.coprocessor.counter_unit import Y_MASK, ZW_MASK, adc_of
+from tensim.sim.cores.coprocessor.dst_rows import dst16_row, is_undefined
 from tensim.sim.cores.coprocessor.faults import DATA_FORMAT, L1_ADDRESS, UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
@@ -22,7 +23,6 @@ from tensim.sim.cores.coprocessor.state import (
     dst32_row,
     field,
     field_word,
-    octets,
     read_dst16,
     read_dst32,
     thread_field,
@@ -143,29 +143,29 @@ def intermediate_format(c, bank):
 @compiled()
 def read_row(c, row, wide_read, narrow, words):
     """A row of Dst as words; `narrow`: it holds 16-bit floats with 5-bit exponents.  Rows without contents read 0."""
-    undefined = octets(c.dst_undefined_at)
-    if undefined[dst32_row(row) if wide_read else row] != 0:
+    physical = dst32_row(row) if wide_read else dst16_row(c, row)
+    if is_undefined(c, physical):
         zero_bytes(words, 64)
         return
     for i in range(ROW):
         if wide_read:
             store_32(words + 4 * i, fp32_of_dst32(read_dst32(c, row, i)))
         elif narrow:
-            half = fp16_of_dst16(read_dst16(c, row, i))
+            half = fp16_of_dst16(read_dst16(c, physical, i))
             store_32(words + 4 * i, (half & 0x8000) << 16 | (half & 0x7FFF) << 13)
         else:
-            store_32(words + 4 * i, bf16_of_dst16(read_dst16(c, row, i)) << 16)
+            store_32(words + 4 * i, bf16_of_dst16(read_dst16(c, physical, i)) << 16)
 
 
 @compiled()
 def read_integers(c, row, wide_read, words):
     """A row of Dst as opaque 16-bit values."""
-    undefined = octets(c.dst_undefined_at)
-    if undefined[dst32_row(row) if wide_read else row] != 0:
+    physical = dst32_row(row) if wide_read else dst16_row(c, row)
+    if is_undefined(c, physical):
         zero_bytes(words, 64)
         return
     for i in range(ROW):
-        store_32(words + 4 * i, read_dst32(c, row, i) >> 16 if wide_read else read_dst16(c, row, i))
+        store_32(words + 4 * i, read_dst32(c, row, i) >> 16 if wide_read else read_dst16(c, physical, i))
 
 
 @compiled()

@@ -8,6 +8,7 @@ its own, only the two that count a circular buffer's tiles exist: they are the c
 
 from tensim.sim.cores.coprocessor.debug_registers import (
     FEATURE_DISABLE,
+    WIDE_DST,
     is_debug_register,
     load_debug_register,
     store_debug_register,
@@ -127,6 +128,7 @@ def store_register(c, thread, address, value):
             c.counter_written, c.counter_thread, c.counter_value = 1, thread, value
             c.counter_buffer, c.counter_received = counter >> 1, 1 - (counter & 1)
             return
-    if address == FEATURE_DISABLE and value == 0:  # as after reset: tt-metal's start of a kernel makes sure of it
+    if address == FEATURE_DISABLE and value & ~WIDE_DST == 0:
+        c.dst_access_16_as_32 = value & WIDE_DST
         return
     stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)

@@ -9,7 +9,7 @@ Not modelled, and stopped by name: compressed data, row search, upsampling, shif
 import numpy as np
 
 from tensim.sim.cores.coprocessor.counter_unit import Y_MASK, ZW_MASK, adc_of
-from tensim.sim.cores.coprocessor.dst_rows import define_rows
+from tensim.sim.cores.coprocessor.dst_rows import define_rows, dst16_row
 from tensim.sim.cores.coprocessor.faults import DATA_FORMAT, L1_ADDRESS, UNKNOWN_INSTRUCTION, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.frontend import look_at_gates
 from tensim.sim.cores.coprocessor.opcodes import opcodes
@@ -259,21 +259,22 @@ def to_source_words(c, bank, unit, data_format, out_format, words):
 def put_in_dst(c, bank, row, column, data_format, out_format, word):
     """A converted word into Dst."""
     wide = out_format == FLOAT32 or out_format == TF32 or out_format == INT32
-    define_rows(c, dst32_row(row) if wide else row, wide, 1)
+    physical = dst32_row(row) if wide else dst16_row(c, row)
+    define_rows(c, physical, wide, 1)
     if wide:
         write_dst32(c, row, column, dst32_of_fp32(word))
     elif data_format == UINT16:
-        write_dst16(c, row, column, word)
+        write_dst16(c, physical, column, word)
     elif data_format == INT8:
         is_unsigned = field(c, bank, UNSIGNED_A, 0)
         sign, magnitude = (0, word & 0xFF) if is_unsigned != 0 else (word & 0x80, word & 0x7F)
-        write_dst16(c, row, column, sign << 8 | magnitude << 5 | (16 if magnitude != 0 else 0))
+        write_dst16(c, physical, column, sign << 8 | magnitude << 5 | (16 if magnitude != 0 else 0))
     elif data_format == FLOAT32 and out_format == FLOAT16:
-        write_dst16(c, row, column, dst16_of_fp16(half_of_float(word)))
+        write_dst16(c, physical, column, dst16_of_fp16(half_of_float(word)))
     elif format_kind(out_format) == NARROW:
-        write_dst16(c, row, column, dst16_of_fp16((word >> 16 & 0x8000) | (word >> 13 & 0x7FFF)))
+        write_dst16(c, physical, column, dst16_of_fp16((word >> 16 & 0x8000) | (word >> 13 & 0x7FFF)))
     else:
-        write_dst16(c, row, column, dst16_of_bf16(word >> 16 & 0xFFFF))
+        write_dst16(c, physical, column, dst16_of_bf16(word >> 16 & 0xFFFF))
 
 
 @compiled()

@@ -51,6 +51,15 @@ def test_srca_to_dst(bench):
     assert np.array_equal(bench.arrays.dst[21], as_bf16(flushed(bench.arrays.src_a[0, 11])))
 
 
+def test_16_bit_values_among_32_bit_ones(bench):
+    """With bit 11 of the register that switches features off they are upper halves (ISA: Dst.md)."""
+    bench.arrays.record["dst_access_16_as_32"] = 1 << 11
+    lower = bench.arrays.dst[24:32].copy()
+    bench.do("MOVA2D", src=0, dst=8, instr_mod=2)  # row 8 of 32-bit values: rows 16 on, and 24 on
+    assert np.array_equal(bench.arrays.dst[16:24], as_bf16(flushed(bench.arrays.src_a[0, :8])))
+    assert np.array_equal(bench.arrays.dst[24:32], lower)
+
+
 def test_other_formats_to_dst(bench):
     use(bench, FP16)
     bench.do("MOVA2D", instr_mod=2)

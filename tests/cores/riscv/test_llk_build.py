@@ -152,6 +152,15 @@ def test_attributes_of_template_parameters_are_passed_over(tmp_path):
     assert readable == "template <int a, bool b = false>\nint f([[maybe_unused]] int c);\n"
 
 
+@pytest.mark.parametrize("macro", ["SFPU_BINARY_CALL_FN", "SFPU_CALL_FN", "SFPU_UNARY_CALL_NO_TEMPLATE_ARGS"])
+def test_functions_as_arguments_of_macros(tmp_path, macro):
+    """Releases 0.71 to 0.73, and later ones."""
+    header = tmp_path / "macros.h"
+    header.write_text(f"#define {macro}(DST, FN) call(::ckernel::sfpu::FN, DST)\n")
+    dialect.overlay(dialect.unread(f"{header}:1:40: note: expanded from macro '{macro}'\n"), tmp_path)
+    assert "[&](auto... values) { ::ckernel::sfpu::FN(values...); }, DST)" in (tmp_path / "readable-0.h").read_text()
+
+
 @pytest.mark.parametrize("name", ["uint", "std::uint32_t"])
 def test_a_type_in_the_place_of_unsigned(tmp_path, name):
     """Releases 0.66 to 0.68."""

@@ -18,7 +18,7 @@ NEVER = re.compile(
     r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$",
     re.M,
 )
-IN_PLACES = re.compile(r"^(/[^:\n]+):\d+:\d+: note: expanded from macro 'SFPU_\w+_NO_TEMPLATE_ARGS'$", re.M)
+IN_PLACES = re.compile(r"^(/[^:\n]+):\d+:\d+: note: expanded from macro 'SFPU_\w*(?:_NO_TEMPLATE_ARGS|CALL_FN)'$", re.M)
 # (Form, what clang reads in its stead)
 FORMS = (
     # An attribute of a lambda in front of its parameters: the pass inlines without it
