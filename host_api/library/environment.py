@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,8 @@ INTERPRETERS = ("python3.10", "python3.12", "python3")
 INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has the library
 # Unless the user asks for more: logs with warnings alone, and no server on a port that all programs share.
 QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn", "TT_METAL_INSPECTOR_RPC": "0"}
+# Release from which drivers link simulated chips by a description: to 0.79 they open one, 0.80's links need functions of its own
+LINKED = 0, 81
 MESH = "mesh_graph_descriptor.textproto"  # of chips whose board the library does not know
 DEVICES = {"wormhole_b0": "libtensim_wh.so", "blackhole": "libtensim_bh.so"}
 FLAGS = ("-O2", "-Wall", "-Wextra")
@@ -131,6 +134,11 @@ def prepare(
     `install(folder)` puts the tools of the library's compiler into a folder; by default programs that pass command lines on to
     the `server`.
     """
+    if wiring is not None and tuple(map(int, re.findall(r"\d+", library.release)[:2])) < LINKED:
+        raise UsageError(
+            f"ttnn {library.release} drives one simulated chip",
+            hint=f"--mesh needs {'.'.join(map(str, LINKED))} or later",
+        )
     install = install or _install_compiler
     described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
     if not described.is_file():

@@ -8,8 +8,10 @@ import yaml
 
 from tensim.library import environment
 from tensim.library.environment import Library, find_library, prepare
+from tensim.library.runner import wiring_of
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
+from tensim.sim.host.wiring import BOARDS
 from tests.library.conftest import install
 
 WORMHOLE = load_arch("wormhole_b0")
@@ -27,10 +29,10 @@ def script(path, text):
     return str(path)
 
 
-def message(call, *arguments):
+def message(call, *arguments, **named):
     """What a UsageError says, which is one line, and perhaps a hint."""
     with pytest.raises(UsageError) as raised:
-        call(*arguments)
+        call(*arguments, **named)
     first, *rest = str(raised.value).splitlines()
     assert len(rest) <= 1 and all(line.strip().startswith("hint: ") for line in rest)
     return " ".join([first, *rest])
@@ -74,6 +76,23 @@ def test_the_library_is_told_what_a_board_lacks(tmp_path, cache):
         described = yaml.safe_load((made.device / "cluster_descriptor.yaml").read_text())
         masks.append(described["harvesting"][0]["harvest_mask"])
     assert masks == [1 << 9, 1 << 9 | 1 << 4], "rows of the ten that neither compute nor, as row 10 does, dispatch"
+
+
+def test_a_galaxy_comes_with_its_mesh(tmp_path, cache, monkeypatch):
+    monkeypatch.delenv("TT_MESH_GRAPH_DESC_PATH", raising=False)
+    wiring, library = wiring_of(BOARDS["galaxy"], WORMHOLE), find_library(str(install(tmp_path, "0.81.1")))
+    made = prepare(library, WORMHOLE, wiring=wiring)
+    named = Path(made.variables("socket", WORMHOLE, 32)["TT_MESH_GRAPH_DESC_PATH"])
+    assert "dims: [8, 4]" in named.read_text()
+    assert "TT_MESH_GRAPH_DESC_PATH" not in prepare(library, WORMHOLE).variables("socket", WORMHOLE)
+    monkeypatch.setenv("TT_MESH_GRAPH_DESC_PATH", "the user's own")
+    assert "TT_MESH_GRAPH_DESC_PATH" not in made.variables("socket", WORMHOLE, 32)
+
+
+@pytest.mark.parametrize("release", ["0.66.0", "0.80.0"])
+def test_releases_that_drive_one_chip(tmp_path, cache, release):
+    wiring, library = wiring_of(BOARDS["n300"], WORMHOLE), find_library(str(install(tmp_path, release)))
+    assert f"ttnn {release} drives one simulated chip" in message(prepare, library, WORMHOLE, wiring=wiring)
 
 
 def test_no_c_compiler(tmp_path, cache, monkeypatch):

@@ -242,7 +242,9 @@ def test_how_releases_name_what_is_bound(library, header, text, untyped):
     library.write(header, text, library.root / "tt_metal/hw/inc/api/dataflow")
     library.write("kernel_includes.hpp", "void kernel_main() {}\n")
     library.describe(given={})
-    assert ("TENSIM_UNTYPED_BUFFER_TOKENS" in dict(kernel_of_command(*library.command("brisc")).kernel.defines)) == untyped
+    assert (
+        "TENSIM_UNTYPED_BUFFER_TOKENS" in dict(kernel_of_command(*library.command("brisc")).kernel.defines)
+    ) == untyped
 
 
 @pytest.mark.parametrize("text", ["void power_tile();", "void power_tile(); void power_iterative_tile();"])
