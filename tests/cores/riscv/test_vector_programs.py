@@ -114,6 +114,8 @@ extern "C" void k() {
         ("sfpi::setexp(x, 127)", ["SFPSETEXP"], ["SFPSETEXP"]),
         ("sfpi::abs(x)", ["SFPABS"], ["SFPABS"]),
         ("sfpi::subvec_shflror1(x)", ["SFPSHFT2"], ["SFPSHFT2"]),
+        ("x * (sizeof(int) == 4 ? sfpi::vConst1 : sfpi::vConst0)", ["SFPMUL"], ["SFPMUL"]),
+        ("sfpi::vFloat(__builtin_rvtt_sfpxloadi(0x4b40, 0)) * x", ["SFPLOADI", "SFPMUL"], ["SFPLOADI", "SFPMUL"]),  # 0.67
         # names of releases 0.66 to 0.75, which give bits, and from 0.70 on numbers
         ("sfpi::reinterpret<sfpi::vFloat>(sfpi::float_to_fp16b(x, 0))", ["SFP_STOCH_RND"], ["SFP_STOCH_RND"]),
         ("sfpi::float_to_fp16b(x, sfpi::RoundMode::NearestEven) + y", ["SFP_STOCH_RND", "SFPADD"], ["SFP_STOCH_RND", "SFPADD"]),
@@ -128,6 +130,15 @@ def test_instructions_of_an_expression(body, on_wormhole, on_blackhole):
         needed = [name for name in found if name not in ("SFPLOAD", "SFPSTORE")]
         gap = ["SFPNOP"] if needed[-1] == "SFPNOP" else []
         assert needed == expected + gap, (chip, found)
+
+
+@pytest.mark.parametrize("name", ["__builtin_rvtt_bh_sfpmul24", "__builtin_rvtt_sfpmul24"])
+def test_products_of_24_bits(name):
+    found = names(f"""extern "C" void k() {{
+        sfpi::vInt a = sfpi::dst_reg[0], b = sfpi::dst_reg[1];
+        sfpi::dst_reg[0] = sfpi::vInt({name}(a.get(), b.get(), 1));
+    }}""", "blackhole")  # fmt: skip
+    assert found == ["SFPLOAD", "SFPLOAD", "SFPMUL24", "SFPSTORE"]
 
 
 def test_predicated_assignment_needs_no_move():

@@ -15,6 +15,7 @@ from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 NEVER = re.compile(
     r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid|"
     r"an attribute list cannot appear here|'maybe_unused' attribute cannot be applied to types|"
+    r"no matching function for call to '_llk_math_eltwise_\w+_sfpu_params_'|"
     r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$",
     re.M,
 )
@@ -29,7 +30,8 @@ FORMS = (
     (re.compile(r"\b(?:uint|std::uint32_t) short\b"), "unsigned short"),
     # A pointer that is said not to return
     (re.compile(r"\[\[gnu::noreturn, (.*?\]\] void \(\*)"), r"[[\1"),
-    # The name of a function whose template arguments all have defaults, as the argument of another one
+    # The name of a function whose template arguments all have defaults, as the argument of a macro and of another function
+    (re.compile(r"(_sfpu_params_(?:<\w+>)?\(\s*)((?:\w+::)*\w+)(?=,)"), r"\1[&](auto... values) { \2(values...); }"),
     (re.compile(r"::ckernel::sfpu::FN(?=, DST)"), "[&](auto... values) { ::ckernel::sfpu::FN(values...); }"),
 )
 

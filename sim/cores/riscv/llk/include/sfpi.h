@@ -172,7 +172,15 @@ sfpi_inline To reinterpret(const From& value) {
 
 // --- registers
 
-// A register that holds a constant; 11 to 14 are programmable.
+// A register that holds a constant of the chip's: all of one type, for kernels choose between them.
+struct Fixed {
+    using vector = vFloat;
+    static constexpr bool is_destination = false;
+    uint32_t number;
+    sfpi_inline tensim_token token() const { return __tensim_sfp_constant(number); }
+    sfpi_inline tensim_token get() const { return token(); }
+};
+// A programmable one, 11 to 14, or the number of the lane.
 template <typename V, uint32_t number>
 struct Constant {
     using vector = V;
@@ -186,9 +194,7 @@ struct Constant {
     }
     sfpi_inline void operator=(const Constant& value) const { __tensim_sfp_configure(number, value.token()); }
 };
-inline constexpr Constant<vFloat, 8> vConst0p8373{};
-inline constexpr Constant<vFloat, 9> vConst0{};
-inline constexpr Constant<vFloat, 10> vConst1{};
+inline constexpr Fixed vConst0p8373{8}, vConst0{9}, vConst1{10};
 inline constexpr Constant<vFloat, 11> vConstNeg1{};
 inline constexpr Constant<vFloat, 12> vConstFloatPrgm0{};
 inline constexpr Constant<vFloat, 13> vConstFloatPrgm1{};
@@ -250,6 +256,8 @@ sfpi_inline tensim_token add_number(tensim_token value, int number, unsigned mod
 #define __builtin_rvtt_sfpmul(a, b, mode) __tensim_sfp_three(0x86, mode, a, b, __tensim_sfp_constant(9))
 #define __builtin_rvtt_sfpadd(a, b, mode) __tensim_sfp_three(0x85, mode, __tensim_sfp_constant(10), a, b)
 #define __builtin_rvtt_bh_sfpmul24(a, b, mode) __tensim_sfp_three(0x98, mode, a, b, __tensim_sfp_constant(9))
+#define __builtin_rvtt_sfpmul24(a, b, mode) __builtin_rvtt_bh_sfpmul24(a, b, mode)
+#define __builtin_rvtt_sfpxloadi(number, mode) __tensim_sfp_immediate(mode, number)
 #define __builtin_rvtt_sfpgt(d, c, mode) __tensim_sfp_two(0x97, mode, d, c)
 #define __builtin_rvtt_sfple(d, c, mode) __tensim_sfp_two(0x96, mode, d, c)
 #define __builtin_rvtt_sfpiadd_i(value, number, mode) ::sfpi::add_number(value, number, mode)
