@@ -93,6 +93,8 @@ def load_register(c, thread, address, now):
         if counter != NO_COUNTER:
             value, change, seen_at = newest_count(c, counter)
             return (value - (change if now < seen_at else 0)) & 0xFFFFFFFF
+    if address == FEATURE_DISABLE:
+        return c.dst_access_16_as_32
     stop(c, UNMAPPED_REGISTER, thread, 0, address, 0)
     return 0
 

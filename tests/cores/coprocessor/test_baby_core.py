@@ -145,7 +145,8 @@ STORE = B << 20 | A << 15 | 2 << 12 | 0x23  # sw B, 0(A)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_a_register_that_makes_dst_wide(chip):
     program = [*load_constant(A, FEATURE_DISABLE), *load_constant(B, 1 << 11), STORE]
-    assert ran(chip, program).arrays.record["dst_access_16_as_32"][0] != 0
+    tile = ran(chip, [*program, 2 << 12 | A << 15 | RESULT << 7 | 0x03])  # and read
+    assert tile.arrays.record["dst_access_16_as_32"][0] == tile.cores.registers[0][RESULT] == 1 << 11
     assert ran(chip, [*program, *load_constant(B, 0), STORE]).arrays.record["dst_access_16_as_32"][0] == 0
     with pytest.raises(SimulatorError, match="0xffb12068, where nothing is modelled"):
         ran(chip, [*load_constant(A, FEATURE_DISABLE), *load_constant(B, 1 << 3), STORE])

@@ -112,6 +112,7 @@ extern "C" void k() {
         ("x * 0.3f", ["SFPLOADI", "SFPLOADI", "SFPMUL"], ["SFPLOADI", "SFPLOADI", "SFPMUL"]),
         ("sfpi::max(x, 1.0f)", ["SFPSWAP"], ["SFPSWAP"]),
         ("sfpi::setexp(x, 127)", ["SFPSETEXP"], ["SFPSETEXP"]),
+        ("sfpi::setman(x, y)", ["SFPSETMAN"], ["SFPSETMAN"]),
         ("sfpi::abs(x)", ["SFPABS"], ["SFPABS"]),
         ("sfpi::subvec_shflror1(x)", ["SFPSHFT2"], ["SFPSHFT2"]),
         ("x * (sizeof(int) == 4 ? sfpi::vConst1 : sfpi::vConst0)", ["SFPMUL"], ["SFPMUL"]),

@@ -32,8 +32,10 @@ sfpi_inline vFloat setexp(const A& value, const B& exponent) {
         return __tensim_sfp_one(0x82, SFPSETEXP_MOD1_ARG_IMM, static_cast<uint32_t>(exponent) & 255, token_of<vFloat>(value));
     }
 }
-// The mantissa: a number that fits the instruction's 12 bits, which become the highest of the 23, or any other in a register
-template <FloatOperand A, IntegerOperand B>
+// The mantissa: another float's, a number that fits the instruction's 12 bits, which become the highest of the 23, or any other in
+// a register
+template <FloatOperand A, typename B>
+    requires(IntegerOperand<B> || FloatPlace<B>)
 sfpi_inline vFloat setman(const A& value, const B& mantissa) {
     if constexpr (Place<B>) {
         return __tensim_sfp_two(0x83, 0, mantissa.token(), token_of<vFloat>(value));
