@@ -15,10 +15,8 @@ DEBUG, DEBUG_BYTES = 0xFFB12000, 0x3000
 CONFIG_INDEX, CONFIG_VALUE = 0x58, 0x78
 ROW_COMMAND, ROW_VALUE = 0x64, 0x6C
 SOFT_RESET = DEBUG + 0x1B0
-FEATURE_DISABLE, WIDE_DST = (
-    DEBUG + 0x68,
-    1 << 11,
-)  # 16-bit values of Dst are the upper halves of 32-bit ones (ISA: Dst.md)
+FEATURE_DISABLE = DEBUG + 0x68
+WIDE_DST = 1 << 11  # 16-bit values of Dst are the upper halves of 32-bit ones (ISA: Dst.md)
 DST = 2  # number of an array
 
 

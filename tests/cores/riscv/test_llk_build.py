@@ -161,6 +161,17 @@ def test_functions_as_arguments_of_macros(tmp_path, macro):
     assert "[&](auto... values) { ::ckernel::sfpu::FN(values...); }, DST)" in (tmp_path / "readable-0.h").read_text()
 
 
+@pytest.mark.parametrize("template", ["", "<APPROXIMATE>"])
+def test_functions_as_arguments_of_functions(tmp_path, template):
+    """Releases to 0.71."""
+    header, call = tmp_path / "gcd.h", f"_llk_math_eltwise_binary_sfpu_params_{template}"
+    header.write_text(f"void f() {{ {call}(sfpu::calculate_sfpu_gcd, 0, 1, 2, mode); }}\n")
+    said = f"{header}:1:12: error: no matching function for call to '_llk_math_eltwise_binary_sfpu_params_'\n"
+    dialect.overlay(dialect.unread(said), tmp_path)
+    expected = f"{call}([&](auto... values) {{ sfpu::calculate_sfpu_gcd(values...); }}, 0, 1, 2, mode)"
+    assert expected in (tmp_path / "readable-0.h").read_text()
+
+
 @pytest.mark.parametrize("name", ["uint", "std::uint32_t"])
 def test_a_type_in_the_place_of_unsigned(tmp_path, name):
     """Releases 0.66 to 0.68."""

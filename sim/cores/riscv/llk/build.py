@@ -115,7 +115,11 @@ def defines(build):
 def translation_unit(build):
     """The whole text that the compiler gets, beside `generated` files."""
     lines = [f"#define {name} {value}" for name, value in defines(build).items()]
-    lines += ['#include "tensim_llk.h"', '#include "internal/firmware_common.h"', '#include "api/compile_time_args.h"']
+    lines += [
+        '#include "tensim_words.h"',
+        '#include "internal/firmware_common.h"',
+        '#include "api/compile_time_args.h"',
+    ]
     lines += ['#include "chlkc_list.h"', '#include "tensim_startup.h"', ""]
     return "\n".join(lines)
 
