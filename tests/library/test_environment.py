@@ -89,10 +89,9 @@ def test_a_galaxy_comes_with_its_mesh(tmp_path, cache, monkeypatch):
     assert "TT_MESH_GRAPH_DESC_PATH" not in made.variables("socket", WORMHOLE, 32)
 
 
-@pytest.mark.parametrize("release", ["0.66.0", "0.80.0"])
-def test_releases_that_drive_one_chip(tmp_path, cache, release):
-    wiring, library = wiring_of(BOARDS["n300"], WORMHOLE), find_library(str(install(tmp_path, release)))
-    assert f"ttnn {release} drives one simulated chip" in message(prepare, library, WORMHOLE, wiring=wiring)
+def test_releases_that_drive_one_chip(tmp_path, cache):
+    wiring, library = wiring_of(BOARDS["n300"], WORMHOLE), find_library(str(install(tmp_path, "0.66.0")))
+    assert "ttnn 0.66.0 drives one simulated chip" in message(prepare, library, WORMHOLE, wiring=wiring)
 
 
 def test_no_c_compiler(tmp_path, cache, monkeypatch):
